@@ -190,7 +190,7 @@ func TestDraftDoesNotReplaceTypedText(t *testing.T) {
 	}
 }
 
-// A draftClient reads and saves no drafts while it has an error.
+// A draftClient is a client whose methods for drafts return err, unless err is nil.
 type draftClient struct {
 	askback.Client
 	err   error

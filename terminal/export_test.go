@@ -24,7 +24,8 @@ type TestPanel struct {
 // OpenTestPanel draws the panel of an ask. Keys that answer are ignored until [TestPanel.Arm].
 func OpenTestPanel(a view.Ask, o Options) *TestPanel { return OpenTestPanelAfter(a, o, false) }
 
-// OpenTestPanelAfter is like OpenTestPanel. If typedAhead is true, keys were typed before.
+// OpenTestPanelAfter is like OpenTestPanel. If typedAhead is true, the panel acts as if keys had been typed
+// before it was drawn.
 func OpenTestPanelAfter(a view.Ask, o Options, typedAhead bool) *TestPanel {
 	t := &TestPanel{}
 	o.Now = func() time.Time { return time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC).Add(t.passed) }
@@ -38,10 +39,10 @@ func OpenTestPanelAfter(a view.Ask, o Options, typedAhead bool) *TestPanel {
 	return t
 }
 
-// Arm lets time pass until keys that answer work.
+// Arm advances the clock until keys that answer work.
 func (t *TestPanel) Arm() { t.Pass(typingTime) }
 
-// Pass lets time pass.
+// Pass advances the clock, and handles the messages that a panel gets after such a time.
 func (t *TestPanel) Pass(d time.Duration) {
 	t.passed += d
 	if d >= decideTime {
@@ -56,8 +57,8 @@ func (t *TestPanel) update(m tea.Msg) {
 	}
 }
 
-// Press presses keys by their names, with a second after each. A name of several letters without
-// a meaning is typed.
+// Press presses keys by their names, and advances the clock by a second after each. Other names are typed
+// letter by letter.
 func (t *TestPanel) Press(keys ...string) {
 	for _, key := range keys {
 		for _, m := range keyMessages(key) {
@@ -70,7 +71,7 @@ func (t *TestPanel) Press(keys ...string) {
 // Result returns the result, or nil while the panel is open.
 func (t *TestPanel) Result() Result { return t.p.result }
 
-// Type types characters with a time after each.
+// Type types the characters of a text, and advances the clock by gap after each.
 func (t *TestPanel) Type(gap time.Duration, text string) {
 	for _, r := range text {
 		name := string(r)
@@ -90,10 +91,10 @@ func (t *TestPanel) Resize(width, height int) {
 	t.p.Update(tea.WindowSizeMsg{Width: width, Height: height})
 }
 
-// Edited acts as the panel does when the editor has saved a text.
+// Edited sends the panel the message that the editor has saved a text.
 func (t *TestPanel) Edited(text string) { t.p.Update(editedMsg{text: text}) }
 
-// Paged acts as the panel does when the pager has ended.
+// Paged sends the panel the message that the pager has ended. Keys that answer then work.
 func (t *TestPanel) Paged() {
 	t.p.Update(pagedMsg{})
 	t.Arm()
@@ -205,7 +206,8 @@ func (t *TestInbox) Tick() {
 	}
 }
 
-// Press presses keys, as [TestPanel.Press] does.
+// Press presses keys by their names, as [TestPanel.Press] does, but the clock stays. It calls Decide after
+// each.
 func (t *TestInbox) Press(keys ...string) {
 	for _, key := range keys {
 		for _, m := range keyMessages(key) {
@@ -226,7 +228,7 @@ func (t *TestInbox) Type(r rune) {
 	t.update(keyMessages(name)[0])
 }
 
-// Decide acts as the inbox does when no key has followed a letter that decides.
+// Decide ends the wait after a letter that decides, as if no key had followed.
 func (t *TestInbox) Decide() {
 	if p := t.i.pickers[t.i.current]; p != nil && p.letter != "" && t.i.err == nil {
 		t.update(decideMsg{p, p.presses})
@@ -236,10 +238,10 @@ func (t *TestInbox) Decide() {
 // Paste pastes text.
 func (t *TestInbox) Paste(text string) { t.update(tea.PasteMsg{Content: text}) }
 
-// Edited acts as the inbox does when the editor has saved a text for the selected ask.
+// Edited sends the selected ask the message that the editor has saved a text.
 func (t *TestInbox) Edited(text string) { t.update(editedMsg{by: t.i.picker(), text: text}) }
 
-// Lose acts as the inbox does when a reply takes too long.
+// Lose sends the inbox the message that a reply took too long.
 func (t *TestInbox) Lose() { t.update(lostMsg{}) }
 
 // Resize changes the size of the terminal.
@@ -260,7 +262,7 @@ func (t *TestInbox) WaitClaims() {
 	}
 }
 
-// Close acts as the inbox does after the person has left it.
+// Close saves typed text that is not saved yet, as the inbox does after the person has left it.
 func (t *TestInbox) Close() error { return t.i.flush() }
 
 // Current returns the id of the selected ask.
@@ -277,8 +279,8 @@ func (t *TestInbox) IDs() (all []string) {
 // Left reports whether the person has left the inbox.
 func (t *TestInbox) Left() bool { return errors.Is(t.i.err, errLeft) }
 
-// RunTestLoader reads the list of a client until ctx ends. The result returns the names of the messages since
-// its last call.
+// RunTestLoader starts a loader that reads the list of a client until ctx ends. The function messages returns
+// the names of the loader's messages since its last call, without ticks.
 func RunTestLoader(ctx context.Context, client InboxClient) (messages func() []string) {
 	var mu sync.Mutex
 	var names []string

@@ -142,7 +142,7 @@ type reference struct {
 	hidden, emulated     bool
 }
 
-var referenceCache sync.Map // from a reference and a number of words to the text of Askback
+var referenceCache sync.Map // maps a reference and a number of words to the text of Askback
 
 // askbackText returns the text of Askback in the drawing. words is added to the length of each
 // text of the agent, because the tool is drawn again below a long call.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// claimers returns the people who have claimed an ask.
+// claimers waits until all claims were made, and returns the people who have claimed an ask.
 func (f *inboxFixture) claimers(id string) (names []string) {
 	f.t.Helper()
 	f.WaitClaims()

@@ -9,10 +9,11 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// hold makes the inbox keep answers for half a minute, in which they can be undone.
+// hold makes the engine hold answers for half a minute, so that people can undo them.
 func (f *inboxFixture) hold() { f.engine.Set(engine.Settings{Undo: 30 * time.Second}) }
 
-// sendHeld advances the clock past the time of held answers, and steps an ask as the timer of a server does.
+// sendHeld advances the clock past the time for which answers are held. It requires that the answer to an ask
+// is then sent, and reads the list.
 func (f *inboxFixture) sendHeld(id string) {
 	f.t.Helper()
 	f.pass(31 * time.Second)

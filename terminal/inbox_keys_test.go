@@ -110,7 +110,7 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 	}
 }
 
-// lists reports whether a line of the keys of the terminal is about a key.
+// lists reports whether a line in the terminal's list of keys describes a key.
 func lists(line, key string) bool {
 	const column = 11 // where the sentence begins, after a quotation mark
 	return slices.Contains(strings.Fields(line[1:min(len(line), 1+column)]), key) ||

@@ -348,7 +348,8 @@ func (c fixedClient) List(context.Context, askback.Query) (askback.Page, error) 
 	return askback.Page{Items: c.asks}, nil
 }
 
-// checkCells requires that text of agents is only right of a gutter. The marker is in every text of an agent.
+// checkCells requires that text of agents is only right of a gutter, and that the title is unchanged. The
+// marker is in every text of an agent.
 func (f *inboxFixture) checkCells(t testingT, width int) {
 	t.Helper()
 	drawn := f.Drawn()
@@ -376,8 +377,8 @@ func (f *inboxFixture) checkCells(t testingT, width int) {
 	}
 }
 
-// isSplitAt reports whether an ask is beside the list. If so, most rows have a vertical line in this column.
-// Few rows have text of an agent, which may have the same character there.
+// isSplitAt reports whether more than half of the rows have a vertical line in this column, after a space. If
+// so, an ask is beside the list.
 func isSplitAt(rows [][]rune, column int) bool {
 	n := 0
 	for _, row := range rows {

@@ -42,10 +42,10 @@ func newInboxFixture(t testing.TB) *inboxFixture {
 	return f
 }
 
-// now returns the time.
+// now returns the time of the fixture's clock.
 func (f *inboxFixture) now() time.Time { return noon.Add(time.Duration(f.passed.Load())) }
 
-// ask adds an ask, and returns its id. Each ask is a second younger than the previous one.
+// ask advances the clock by a second, adds an ask, and returns its id.
 func (f *inboxFixture) ask(agent string, r askback.Request) string {
 	f.t.Helper()
 	f.passed.Add(int64(time.Second))
@@ -69,7 +69,7 @@ func questionRequest(text string, options ...string) askback.Request {
 	return askback.Request{Questions: []askback.Question{{Text: text, Options: askback.Options(options...)}}}
 }
 
-// open opens the inbox with this client, on a terminal of this width.
+// open opens the inbox of a client on a terminal of this width.
 func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 	o := terminal.InboxOptions{Options: terminal.Options{
 		Human: true, Style: true, Zone: time.UTC, Now: f.now,
@@ -83,13 +83,13 @@ func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 	f.TestInbox = terminal.OpenTestInbox(client, o)
 }
 
-// pass advances the clock.
+// pass advances the clock, and handles the messages that are due.
 func (f *inboxFixture) pass(d time.Duration) {
 	f.passed.Add(int64(d))
 	f.Tick()
 }
 
-// press presses keys, each after the previous one has had time to work.
+// press presses keys, and advances the clock by a second before each.
 func (f *inboxFixture) press(keys ...string) {
 	for _, key := range keys {
 		f.pass(time.Second)
@@ -99,7 +99,7 @@ func (f *inboxFixture) press(keys ...string) {
 
 func (f *inboxFixture) screen(width int) string { return screenText(f.Drawn(), width, f.height) }
 
-// shows requires that the screen matches.
+// shows requires that the screen at this width matches a pattern.
 func (f *inboxFixture) shows(width int, pattern string) {
 	f.t.Helper()
 	if screen := f.screen(width); !matches(pattern, screen) {
@@ -107,7 +107,8 @@ func (f *inboxFixture) shows(width int, pattern string) {
 	}
 }
 
-// outcome returns the outcome of an ask: "approved {…} reason", the answers, or "open".
+// outcome returns the decision, the arguments, the reason and the answers of an ask as one line. For an open
+// ask, it returns "open". A status other than answered precedes the line.
 func (f *inboxFixture) outcome(id string) string {
 	f.t.Helper()
 	a, err := f.ana.Get(context.Background(), id)
@@ -128,7 +129,7 @@ func (f *inboxFixture) outcome(id string) string {
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
-// someAsks adds one ask of each kind, and returns their ids.
+// someAsks adds one ask of each kind, and returns their ids by name.
 func (f *inboxFixture) someAsks() map[string]string {
 	soon := callRequest("db.migrate", `{"sql":"drop table orders_2019"}`, true)
 	soon.Timeout = 40 * time.Minute

@@ -16,10 +16,11 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// panelOf is the beginning of values of programEnv. The rest of such a value is the ask of a panel.
+// panelOf is the prefix of a value of programEnv that shows a panel. The rest of the value is a key of
+// panelAsks.
 const panelOf = "panel of "
 
-// The asks of panels.
+// panelAsks maps names to functions that return the asks of panels.
 var panelAsks = map[string]func() askback.Ask{
 	"a call": harmlessCall, "options": databaseAsk,
 	"a text": func() askback.Ask { return questionAsk(askback.Question{}) },

@@ -28,8 +28,8 @@ var panelKeys = []string{
 
 const rowsBefore = 5 // rows of another program above a panel
 
-// panelScreen returns the screen of a terminal on which a panel was drawn below rowsBefore
-// rows.
+// A panelScreen is the screen of a terminal that shows rowsBefore rows of another program. A panel is drawn
+// below these rows.
 type panelScreen struct {
 	vt            vt10x.Terminal
 	replies       bytes.Buffer
@@ -46,7 +46,7 @@ func newPanelScreen(width, height int) *panelScreen {
 	return s
 }
 
-// add draws more on the screen.
+// add writes the output of a panel to the screen.
 func (s *panelScreen) add(drawn string) { _, _ = io.WriteString(s.vt, forEmulator(drawn)) }
 
 // row returns the cells of a row of the screen.
@@ -72,8 +72,8 @@ func (s *panelScreen) rows() (all [][]rune) {
 // ownRunes lists the characters of Askback in a panel, other than ASCII.
 const ownRunes = "─│┊·…↑↓→⟨⟩␛"
 
-// check requires that the earlier rows are unchanged, and that text of the agent is only right of the gutter.
-// The marker is in every text of the agent.
+// check requires that the title and the earlier rows are unchanged, and that text of the agent is only right
+// of the gutter. The marker is in every text of the agent.
 func (s *panelScreen) check(t testingT) {
 	t.Helper()
 	if s.vt.Title() != title || s.replies.Len() > 0 {
@@ -149,7 +149,7 @@ func TestCodePointsStayInPanel(t *testing.T) {
 				}
 				ask := []askback.Ask{questionWith(text.String()), callWith(text.String())}[n/parts%2]
 				height := 500
-				if n*batch >= 0xE0000 { // they are shown by their numbers
+				if n*batch >= 0xE0000 { // the panel shows these code points by their numbers, in more rows
 					height = 1500
 				}
 				keys := [][]string{{"down", "2"}, {"/", "esc"}, {"n"}}[n/parts/3%3]

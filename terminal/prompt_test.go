@@ -257,7 +257,7 @@ func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 	})
 }
 
-// anyLine draws a line that a person or a script could type, or a random one.
+// anyLine draws a line that a person or a script could type, or a random line.
 func anyLine() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{

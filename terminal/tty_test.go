@@ -97,7 +97,7 @@ type program struct {
 	screen bytes.Buffer
 }
 
-// startProgram starts this test binary on a new terminal. The text before was already typed there.
+// startProgram starts this test binary on a new terminal. The text before is typed before the program starts.
 func startProgram(t *testing.T, before string, env ...string) *program {
 	t.Helper()
 	keys, screen, err := pty.Open()

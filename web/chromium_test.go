@@ -54,7 +54,7 @@ type chromium struct {
 	down    atomic.Bool // the server is not reachable
 }
 
-// newChromium returns a server for a test, which runs in parallel with others.
+// newChromium returns a server with a real browser. The test runs in parallel with others.
 func newChromium(t *testing.T) *chromium {
 	t.Helper()
 	return newChromiumOf(t, &anyBrowser, browsertest.Start)
@@ -105,7 +105,7 @@ func (c *chromium) window(v browsertest.Viewport) window {
 	return window{c, c.browser.NewWindow(c.t, v, &c.Monitor)}
 }
 
-// login logs in by a cookie, which is faster than a link. It opens no page.
+// login sets the cookie of a log-in, which is faster than a link. It opens no page.
 func (w window) login(name string) {
 	w.t.Helper()
 	cookie := network.SetCookie("askback",
@@ -161,8 +161,7 @@ func (w window) wantText(want ...string) {
 	}
 }
 
-// waitText waits until the page contains each text. A text may have alternatives, with | in
-// between.
+// waitText waits until the page contains each text. The text "a|b" means a or b.
 func (w window) waitText(want ...string) {
 	w.t.Helper()
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -221,7 +220,7 @@ func (w window) waitGone(selector string) {
 	w.waitUntil(fmt.Sprintf("!document.querySelector(%q)", selector))
 }
 
-// next presses a key and waits for the ask that it opens.
+// next presses a key, and waits until the page shows the form of the ask with this id.
 func (w window) next(key, id string) {
 	w.t.Helper()
 	w.Run(chromedp.KeyEvent(key))
@@ -230,13 +229,13 @@ func (w window) next(key, id string) {
 	))
 }
 
-// waitUntilKeysDecide waits until an ask has been on the screen long enough for keys.
+// waitUntilKeysDecide waits until keys can decide the ask on the page.
 func (w window) waitUntilKeysDecide() {
 	w.t.Helper()
 	w.waitUntil(`document.querySelector("form.ask") && document.body.dataset.keys === "ready"`)
 }
 
-// waitAddress waits until the page has the wanted address.
+// waitAddress waits until want returns true for the address of the page.
 func (w window) waitAddress(want func(string) bool) {
 	w.t.Helper()
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {

@@ -45,7 +45,7 @@ func (b browser) overHTTPS(method, path string, form url.Values) *httptest.Respo
 	return b.do(r)
 }
 
-// link links a chat with a label, by a code from the page, and returns the id of the contact.
+// link makes a code on the page and links a chat with the code. It returns the id of the contact.
 func (b browser) link(label string) string {
 	b.t.Helper()
 	page := b.page(b.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"telegram"}}),

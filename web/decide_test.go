@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// label returns a call that is not dangerous.
+// label returns a call that labels a ticket, which is not dangerous.
 func label(ticket string) askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "tickets.label", Input: json.RawMessage(`{"ticket":"` + ticket + `"}`),

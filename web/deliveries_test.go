@@ -86,7 +86,8 @@ func (h *server) callBack(title string) (askback.Ask, askback.Delivery) {
 	return a, h.waitSent(a, 1)
 }
 
-// waitSent waits until there were n attempts to send the first delivery of an ask.
+// waitSent waits until at least n attempts to send the first delivery of an ask were made. It returns the
+// delivery.
 func (h *server) waitSent(a askback.Ask, n int) askback.Delivery {
 	h.t.Helper()
 	return h.waitDelivery(a, func(d askback.Delivery) bool { return d.Attempts >= n })

@@ -61,11 +61,11 @@ func sampleInjections(step int) (some []string) {
 	return some
 }
 
-// outline unfolds everything on a page and returns its skeleton. It also checks the width.
+// outline opens a page, unfolds everything on the page, and returns its skeleton. It also checks the width.
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
-	// scripts mark both elements later
+	// scripts set both marks after the page is loaded
 	w.waitUntil(`!!document.querySelector("[data-htmx-powered]") && !document.querySelector("#list > .row:not(.is-measured)")`)
 	var out string
 	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil),

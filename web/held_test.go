@@ -24,7 +24,7 @@ func newHoldingServer(t *testing.T) *server {
 	return h
 }
 
-// give sends a form and returns the address of the next page.
+// give posts a form, requires a redirect to the next page, and returns its address.
 func (b browser) give(path string, form url.Values) string {
 	b.t.Helper()
 	w := b.do(b.request(http.MethodPost, path, form))
@@ -229,7 +229,7 @@ func TestChromiumKeyThatDecidedDoesNotUndo(t *testing.T) {
 	c.Check(t)
 }
 
-// held returns the held answer of ana.
+// held returns ana's answer that is not sent yet. It reports false if there is no such answer.
 func held(a askback.Ask) (askback.Held, bool) { return a.HeldBy("ana") }
 
 // Without Undo, the answer is sent, and the bar confirms it. A closed page changes nothing.

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// settledAsks makes asks with all kinds of outcome. The asks that ben settled are two days old. The others
-// are settled now, the oldest ask last.
+// settledAsks makes asks with all kinds of outcome, and returns them by name. Ben settled two of the asks two
+// days ago. The others are settled now, the oldest ask last.
 func (h *server) settledAsks() map[string]askback.Ask {
 	h.t.Helper()
 	ctx, now := context.Background(), h.now
@@ -50,7 +50,7 @@ func (h *server) settledAsks() map[string]askback.Ask {
 	return asks
 }
 
-// rowsOf returns the names of the asks in the list of a page.
+// rowsOf returns the names of the asks in the list of a page, in order.
 func rowsOf(page *node, asks map[string]askback.Ask) (names []string) {
 	for _, row := range page.all("li.row") {
 		for name, a := range asks {

@@ -78,7 +78,7 @@ func TestThemeColorsMatchTheStyleSheet(t *testing.T) {
 	}
 }
 
-// readCaches returns the address and the text of everything that the page can read from its caches.
+// readCaches is a script that returns the texts in all caches that the page can read, keyed by path.
 const readCaches = `(async () => {
 	const out = {};
 	for (const name of await caches.keys()) {
@@ -88,7 +88,7 @@ const readCaches = `(async () => {
 	return JSON.stringify(out);
 })()`
 
-// caches returns the content of all caches of the page.
+// caches returns the texts in all caches that the page can read, keyed by path.
 func (w window) caches() map[string]string {
 	w.t.Helper()
 	var raw string

@@ -53,7 +53,7 @@ func (h *linkServer) serve() {
 	})
 }
 
-// startedIt is the client of a person who started the session, and must not approve its calls.
+// startedIt is the client of a person who started the session. The client rejects every answer.
 type startedIt struct{ askback.PersonClient }
 
 func (startedIt) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {

@@ -110,7 +110,7 @@ func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// inOrder returns two asks in the order in which the list has them.
+// inOrder returns a and b in the order in which the list has them.
 func inOrder(a, b askback.Ask) (first, second askback.Ask) {
 	if a.ID < b.ID {
 		return a, b

@@ -23,17 +23,18 @@ const clickWhereItIs = `(() => {
 	if (%t) click();
 })()`
 
-// hasRefused is true if the page did not accept a click.
+// hasRefused is a script that returns whether the page asked the person to press again.
 const hasRefused = `document.getElementById("announcer").textContent.includes("Press again")`
 
-// mailTo is a call whose page and row have the same shape as other calls of this function.
+// mailTo returns a call that sends a mail. For each name, the page and the row of the call have the same
+// shape.
 func mailTo(name string) askback.Request {
 	return askback.Request{
 		Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: fmt.Appendf(nil, `{"to":%q}`, name)},
 	}
 }
 
-// inRows returns asks for these calls in the order in which the list has them.
+// inRows makes a call for each name, and returns the asks in the order in which the list has them.
 func (c *chromium) inRows(names ...string) (all []askback.Ask) {
 	for _, name := range names {
 		all = append(all, c.ask(mailTo(name)))

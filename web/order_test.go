@@ -23,7 +23,7 @@ func titled(title string) askback.Request {
 	return r
 }
 
-// listed returns the headings and the titles of a list, in order.
+// listed returns the headings and the titles of a list, in order. Each heading begins with "# ".
 func listed(t *testing.T, page *node) (out []string) {
 	t.Helper()
 	for _, n := range page.one(t, "#list").kids {

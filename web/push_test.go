@@ -27,7 +27,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// pushing is the part of a test that sends notifications to browsers.
+// A pushing has a fake push service, the channel that sends to the service, and the public key.
 type pushing struct {
 	service *webpushtest.Service
 	channel *webpush.Channel

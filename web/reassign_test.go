@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// team is a server whose settings have three people and two groups.
+// team returns a server whose settings have three people and two groups.
 func team(t *testing.T) *server {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{

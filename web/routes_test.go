@@ -25,7 +25,7 @@ func withRoutes(t *testing.T) (*server, browser) {
 	return h, browser{h, h.secret(askback.Admin, "root")}
 }
 
-// routes returns the sentences on the page.
+// routes opens the page of routes, and returns the sentence of each route.
 func (b browser) routes() (all []string) {
 	b.t.Helper()
 	for _, words := range b.open("/routes", http.StatusOK).all(".route-text") {
@@ -43,7 +43,7 @@ var fullRoute = url.Values{
 	"timeout": {"3d"}, "on_timeout": {"decline"},
 }
 
-// changed returns the form with other values, in pairs.
+// changed returns a copy of a form with other values. The pairs are names and values.
 func changed(form url.Values, pairs ...string) url.Values {
 	out := url.Values{}
 	for name, v := range form {
@@ -107,7 +107,8 @@ func TestRouteIsMadeByForm(t *testing.T) {
 	}
 }
 
-// pressRoute presses the button of an action of a route on the page, and returns the notice.
+// pressRoute presses the button for an action on a route, and returns the notice. If the route has no such
+// button, it returns "no button".
 func (b browser) pressRoute(id, action string) string {
 	b.t.Helper()
 	for _, form := range b.open("/routes", http.StatusOK).one(b.t, id).all("form") {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// pendingAsk returns the only open ask.
+// pendingAsk returns the only open ask. If there is not exactly one open ask, the test fails.
 func (c *chromium) pendingAsk() askback.Ask {
 	c.t.Helper()
 	asks, err := c.client(askback.Responder, "ana").List(context.Background(), askback.Query{})

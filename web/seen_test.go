@@ -160,8 +160,8 @@ func TestPagesShowWhenADeliveryWasSeen(t *testing.T) {
 	}
 }
 
-// hides makes pages invisible, as in another tab, until isHidden is false. It counts the requests of their
-// scripts.
+// hides is a script that makes the page invisible, as in another tab, until isHidden is false. The variable
+// sent counts the requests of the page's scripts.
 const hides = `
 Object.defineProperty(document, "hidden", { get: () => globalThis.isHidden !== false });
 globalThis.sent = 0;

@@ -21,7 +21,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// wantRows requires the rows of a list.
+// wantRows opens a list, requires that its rows are the wanted asks in order, and returns the page.
 func (b browser) wantRows(path string, want ...askback.Ask) *node {
 	b.t.Helper()
 	page := b.open(path, http.StatusOK)

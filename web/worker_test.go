@@ -20,7 +20,7 @@ type workerWindow struct {
 	Focused bool   `json:"focused"`
 }
 
-// A workerSeen is the visible state after the service worker has handled events.
+// A workerSeen contains the effects of events that the service worker has handled.
 type workerSeen struct {
 	Windows []workerWindow
 	Shown   []struct {
@@ -31,11 +31,12 @@ type workerSeen struct {
 	Sent       []struct{ Method, Path, Body string }
 	Subscribed []json.RawMessage // options of new subscriptions
 	Badge      int
-	Own        int // notifications of the browser itself, for push messages that showed none
+	Own        int // notifications that the browser adds because a push message showed no notification
 	Errors     []string
 }
 
-// runWorker makes the service worker of a server handle events in a browser with some windows.
+// runWorker runs the service worker of a server in a fake browser with some windows. It lets the service
+// worker handle events, and returns their effects.
 func runWorker(t *testing.T, h *server, windows []workerWindow, events ...map[string]any) (seen workerSeen) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -65,13 +66,13 @@ func runWorker(t *testing.T, h *server, windows []workerWindow, events ...map[st
 	return seen
 }
 
-// pushed is a push message about an ask.
+// pushed returns the event of a push message about an ask.
 func pushed(ask, title string, settled bool) map[string]any {
 	m := map[string]any{"tag": ask, "title": title, "body": "Which database?", "path": "/asks/" + ask}
 	if settled {
 		m["settled"] = true
 	}
-	data, _ := json.Marshal(m) // a struct of strings cannot fail
+	data, _ := json.Marshal(m) // a map of strings and booleans can always be encoded
 	return map[string]any{"type": "push", "data": string(data)}
 }
 

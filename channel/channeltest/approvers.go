@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// testApprovers checks messages about a call with approvers (F12). The messages name the approvers. Another
-// person cannot decide in a message that was sent without the names, but is told who may decide.
+// testApprovers requires that messages about a call name its approvers (F12). If a message does not contain
+// the names, a person who is not an approver cannot decide in the message, and is told the names.
 func testApprovers(t testing.TB, d Driver) {
 	c := byName("call")
 	f := newFixture(t, d)
@@ -33,7 +33,8 @@ func testApprovers(t testing.TB, d Driver) {
 	}
 }
 
-// refuses checks that ana cannot give an answer in a message, because she is not an approver.
+// refuses sends ana a message that does not name the approvers. It requires that her answer in the message
+// changes nothing, and that she is told that only ben may decide.
 func (f *fixture) refuses(id string, a NamedAnswer) {
 	f.Helper()
 	p := f.place(askback.Ask{ID: id}, ana)
@@ -55,7 +56,8 @@ func (f *fixture) refuses(id string, a NamedAnswer) {
 	}
 }
 
-// learned reports whether a reply, or a message about the ask, told the person that only name may decide.
+// learned reports whether the reply, or a message about the ask to the person, contains the word "only"
+// before the name.
 func (p *place) learned(reply, name string) bool {
 	texts := []string{reply}
 	for _, m := range p.messages(p.person, p.ask) {

@@ -50,7 +50,7 @@ type Settings struct {
 
 // A Service is a fake service, with the channel that uses it.
 type Service interface {
-	// Open returns the channel as a new process makes it, with the same settings each time.
+	// Open returns a new channel with the same settings each time, as after a restart of the server.
 	Open(t testing.TB) Channel
 	// Join introduces a person to the service, if the settings do not do so. The suite calls Join once for
 	// each person, while the channel takes answers.

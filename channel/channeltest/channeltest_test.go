@@ -35,7 +35,7 @@ func driver(defect string) channeltest.Driver {
 // A chat without a defect passes.
 func TestChatPasses(t *testing.T) { channeltest.Test(t, driver("")) }
 
-// For each defect, the check that is made for the defect fails.
+// If a chat has a defect, the check for this defect fails.
 func TestDefectsAreFound(t *testing.T) {
 	for defect, check := range map[string]string{
 		"cuts":                                  "each ask is whole or a link",
@@ -93,7 +93,7 @@ func TestDefectsAreFound(t *testing.T) {
 	}
 }
 
-// A recorder is a test that records failures.
+// A recorder is a [testing.TB] that records failures.
 type recorder struct {
 	testing.TB
 	mu       sync.Mutex

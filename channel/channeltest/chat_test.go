@@ -99,7 +99,8 @@ func (c *chat) Fail(how channeltest.Failure, skip, count int) func() int {
 	}
 }
 
-// request calls do, which is the effect of a request. If the request must fail, request returns an error.
+// request performs a request whose effect is the function do. If the request must fail, request returns an
+// error. It then calls do only if nothing but the reply is lost.
 func (c *chat) request(ctx context.Context, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,7 +275,7 @@ func text(a askback.Ask) string {
 	return b.String()
 }
 
-// see records that a person has an ask on the screen.
+// see records that a person has seen an ask.
 func see(ctx context.Context, e *engine.Engine, person, ask string) {
 	if client, err := e.Person(ctx, person, askback.ChannelSlack); err == nil {
 		_ = client.Seen(ctx, ask)
@@ -296,7 +297,8 @@ func (c *chat) run(ctx context.Context, e *engine.Engine) {
 	}
 }
 
-// take gives an answer to the engine and returns the reply to the person.
+// take handles a press and returns the reply to the person. It sends the answer to the engine unless the
+// answer must be rejected.
 func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	log := c.settings.Log
 	if c.defect == "is silent about attacks" {

@@ -47,9 +47,9 @@ func (f *Failing) Next() Failure {
 	return f.how
 }
 
-// Refuse makes an HTTP request fail in the way how, before the request has an effect. It reports whether the
-// request failed. If how is "" or [LostReply], the request does not fail. The argument retry is the delay
-// that the service requests with [TooMany].
+// Refuse fails an HTTP request before the request has an effect. It reports whether the request failed. If
+// how is "" or [LostReply], the request does not fail. The argument retry is the delay that the service
+// requests with [TooMany].
 func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Duration) bool {
 	const text = "text of the service"
 	switch how {
@@ -59,7 +59,8 @@ func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Dura
 	case Broken:
 		http.Error(w, text, http.StatusServiceUnavailable)
 	case Slow:
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the caller has gone
+		// until the body is read, the server does not notice that the caller has gone
+		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	default:
 		return false

@@ -80,7 +80,7 @@ func testUnknownQuestion(t testing.TB, d Driver) {
 	f.wantNothingLive("a question that may have arrived", p)
 }
 
-// checkRetried checks that the engine will send again after err.
+// checkRetried requires that err is not final, so that the engine will send the message again.
 func (f *fixture) checkRetried(when string, err error) {
 	f.Helper()
 	if sending, ok := errors.AsType[*askback.SendError](err); ok && (sending.Final || sending.Gone) {
@@ -88,7 +88,8 @@ func (f *fixture) checkRetried(when string, err error) {
 	}
 }
 
-// checkRepeated checks a question that was sent twice, and then its outcome.
+// checkRepeated checks a question that was sent twice. At most one of its messages may be live, and none
+// after the outcome.
 func (f *fixture) checkRepeated(when string, p *place, c Case) {
 	f.Helper()
 	live := f.live(ana, p.ask)
@@ -107,8 +108,8 @@ func (f *fixture) checkRepeated(when string, p *place, c Case) {
 	f.wantNothingLive(when, p)
 }
 
-// wantNothingLive checks that no message is live and that a message shows the outcome. A message that a crash
-// left over need not be marked as settled.
+// wantNothingLive requires that no message is live. If there are messages, at least one must show the
+// outcome. A message that a crash left over need not be marked as settled.
 func (f *fixture) wantNothingLive(when string, p *place) {
 	f.Helper()
 	all := f.messages(p.person, p.ask)
@@ -280,7 +281,7 @@ func (f *fixture) allSent() bool {
 	return err == nil && len(page.Items) == 0
 }
 
-// attempted returns the attempts of the engine to send an event.
+// attempted returns the attempts of the engine to send notifications of this event type.
 func (f *fixture) attempted(event askback.EventType) []attempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()

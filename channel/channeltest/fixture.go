@@ -142,7 +142,7 @@ func (f *fixture) keep(err error) {
 	}
 }
 
-// listen takes answers until stop is called.
+// listen makes the channel take answers until f.stop is called.
 func (f *fixture) listen() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -152,14 +152,14 @@ func (f *fixture) listen() {
 	f.stop = func() { cancel(); group.Wait() }
 }
 
-// restart replaces the channel, as a new process does.
+// restart replaces the channel by a new channel, as a restart of the server does.
 func (f *fixture) restart() {
 	f.stop()
 	f.channel = f.service.Open(f.TB)
 	f.listen()
 }
 
-// run starts the loops of the engine that send. The function stop stops them.
+// run makes the engine send messages until stop is called.
 func (f *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -172,7 +172,7 @@ func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.offset
 // pass moves the clock forward.
 func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
-// as returns the client of a person on another channel.
+// as returns a client with which a person answers on the web pages.
 func (f *fixture) as(person string) askback.PersonClient {
 	return f.engine.As(askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb})
 }
@@ -203,7 +203,7 @@ func (f *fixture) get(id string) askback.Ask {
 	return a.WithPageURL(Pages)
 }
 
-// settled waits for the outcome of an ask.
+// settled waits until an ask is settled, and returns the ask.
 func (f *fixture) settled(id string) askback.Ask {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), f.patience())
@@ -243,7 +243,8 @@ func (f *fixture) messages(person, id string) (found []Message) {
 	return found
 }
 
-// message returns the only message about an ask that the service shows a person.
+// message returns the only message about an ask that the service shows a person. If there is not exactly one
+// such message, the test fails.
 func (f *fixture) message(person, id string) Message {
 	f.Helper()
 	found := f.messages(person, id)
@@ -263,8 +264,8 @@ func (f *fixture) live(person, id string) (found []Message) {
 	return found
 }
 
-// wantSettled checks that the messages to a person show the outcome of an ask and cannot be answered any
-// more.
+// wantSettled requires that a person cannot answer in any message about an ask, and that each message is
+// marked as settled. If the service cannot change messages, one marked message is enough.
 func (f *fixture) wantSettled(when, person, id string) {
 	f.Helper()
 	all := f.messages(person, id)
@@ -280,7 +281,7 @@ func (f *fixture) wantSettled(when, person, id string) {
 	}
 }
 
-// A place has the messages about an ask to one person.
+// A place is an ask and a person. It has the ids and the receipts of the deliveries of the ask to the person.
 type place struct {
 	*fixture
 	ask      string
@@ -290,7 +291,7 @@ type place struct {
 	record   error // error that the next Record returns
 }
 
-// place returns a place without messages for an ask and a person.
+// place returns a place without deliveries for an ask and a person.
 func (f *fixture) place(a askback.Ask, person string) *place {
 	return &place{
 		fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{},

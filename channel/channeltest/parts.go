@@ -58,8 +58,8 @@ func values(raw json.RawMessage) (all []string) {
 	return all
 }
 
-// excerpts returns the beginnings of the question and its options. A message with only the link must not
-// contain them.
+// excerpts returns the first eight bytes of each question, label, preview and argument of an ask. It leaves
+// out texts whose first line is shorter. A message with only the link must not contain an excerpt.
 func excerpts(a askback.Ask) (all []string) {
 	add := func(text string) {
 		if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); len(line) >= 8 {
@@ -81,7 +81,8 @@ func excerpts(a askback.Ask) (all []string) {
 	return all
 }
 
-// lacks returns a part of an ask that is missing in text, or "".
+// lacks returns the first part of an ask that text does not contain, quoted. If text contains all parts,
+// lacks returns "".
 func lacks(text string, a askback.Ask) string {
 	for _, part := range parts(a) {
 		if !strings.Contains(text, part) {

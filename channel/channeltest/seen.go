@@ -74,7 +74,8 @@ func (f *fixture) seen(id string) map[string]time.Time {
 	return all
 }
 
-// wantSeen checks that the people in want have seen the question of an ask.
+// wantSeen requires that exactly the people in want have seen the question of an ask. The names in want are
+// sorted.
 func (f *fixture) wantSeen(when, id string, want ...string) {
 	f.Helper()
 	var got []string

@@ -69,7 +69,7 @@ func testSettled(t testing.TB, d Driver) {
 	}
 }
 
-// wantWinner checks that a person was told who settled an ask, in a reply or in a message.
+// wantWinner requires that the reply, or a message about the ask to the person, names the winner.
 func (p *place) wantWinner(when, reply, person, winner string) {
 	p.Helper()
 	texts := []string{reply}
@@ -118,7 +118,7 @@ func lateAnswer(c Case) askback.Answer {
 	return askback.Choose("Yes")
 }
 
-// wantSame checks that the outcome of an ask has not changed.
+// wantSame requires that an ask has the same outcome as before, or that it is still open.
 func (f *fixture) wantSame(when string, before askback.Ask) {
 	f.Helper()
 	after := f.get(before.ID)

@@ -23,7 +23,7 @@ const (
 
 var clock = time.Date(2026, 11, 23, 14, 3, 0, 0, time.UTC)
 
-// server returns the settings of a server.
+// server returns the settings of a mail server at an address with an encryption.
 func server(t testing.TB, protocol, address string, e emailtest.Encryption) email.Server {
 	t.Helper()
 	host, p, _ := net.SplitHostPort(address)
@@ -35,7 +35,7 @@ func server(t testing.TB, protocol, address string, e emailtest.Encryption) emai
 	return s
 }
 
-// options returns options for a server with two people.
+// options returns the options of a channel that uses the server s and has two people.
 func options(t testing.TB, s *emailtest.Server, e emailtest.Encryption) email.Options {
 	return email.Options{
 		SMTP: server(t, "smtp", s.SMTPAddress, e), Inbound: server(t, "imap", s.IMAPAddress, e), Roots: s.Roots,

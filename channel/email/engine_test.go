@@ -13,12 +13,12 @@ import (
 	"github.com/askback/askback/channel/email/emailtest"
 )
 
-// An office is the engine of the tests. It stores the asks.
+// An office is an [email.Engine] that stores its asks in memory.
 type office struct {
 	mu     sync.Mutex
 	asks   map[string]*askback.Ask
 	calls  int           // of Answer
-	errors []error       // errors of the next calls
+	errors []error       // errors that the next calls of Answer return
 	called chan struct{} // receives a value for each error that is returned
 }
 
@@ -134,7 +134,7 @@ func waitUnseen(t testing.TB, s *emailtest.Server, want int) {
 	}
 }
 
-// numbered returns the id of an ask that ends with n.
+// numbered returns the id of an ask whose last six digits are n.
 func numbered(n int) string { return fmt.Sprintf("ask_01kayv3wz8fj2q9d0m7x%06d", n) }
 
 // labels returns the selected options of an outcome, or its other text.

@@ -105,8 +105,8 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 	}
 }
 
-// A message that is too large to read is a reply, but not an answer. A message with a large attachment is an
-// answer.
+// A message that is too large to read counts as a reply, but answers nothing. A message with a large
+// attachment after its text is an answer.
 func TestOversizedReplyIsNotAnAnswer(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
 	almost := strings.Repeat("x", 72) + "\n"

@@ -32,8 +32,8 @@ func newDesk(t testing.TB, set func(*email.Options), asks ...askback.Ask) desk {
 // plain is the simplest style of a reply.
 const plain = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n"
 
-// handled asks Ana. It delivers the messages that the function replies makes from the question, and waits
-// until the messages are handled. It returns the letters that were sent since then.
+// handled sends Ana the question. It delivers the messages that replies makes from the letter, and waits
+// until the channel has handled them. It returns the letters that the channel sent after the question.
 func (d desk) handled(t testing.TB, a askback.Ask, replies func(emailtest.Letter) []string) (back []emailtest.Letter) {
 	t.Helper()
 	asked := send(t, d.s, d.Channel, about(a, "ana"))

@@ -121,7 +121,7 @@ func (s *realServer) run(t *testing.T) {
 	}
 }
 
-// wait waits for a condition.
+// wait waits until a condition holds.
 func wait(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

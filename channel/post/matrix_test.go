@@ -269,7 +269,7 @@ func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 	}
 }
 
-// For each template, the cases that do not fit into a message.
+// The map want lists, for each template, the cases that do not fit into a message.
 func TestAskThatDoesNotFitHasOnlyTheLink(t *testing.T) {
 	racedetector.Omit(t)
 	want := map[post.Template][]string{

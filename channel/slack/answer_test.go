@@ -110,8 +110,8 @@ func TestStalledStoreIsReportedInTime(t *testing.T) {
 	}
 }
 
-// The account is of a member who is not a person of the settings, or of another workspace with the id of a
-// person.
+// The answers come from a member who is not a person of the settings, and from a user of another workspace
+// whose id belongs to a person.
 func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Person = func(member string) (string, bool) { return "ana", member != slacktest.Stranger.ID }
@@ -188,7 +188,8 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	}
 }
 
-// The trigger of an action has expired. The clock passes the end of the trigger while Slack holds the call.
+// A person whose form cannot open, because the trigger has expired, is told the reason. In the test, the
+// trigger expires while Slack holds the call.
 func TestExpiredTriggerIsExplained(t *testing.T) {
 	f := newFixture(t, nil)
 	var offset atomic.Int64
@@ -199,7 +200,7 @@ func TestExpiredTriggerIsExplained(t *testing.T) {
 	f.slack.Fail(slacktest.Fault{Method: "views.open", Hold: hold})
 	done := make(chan slacktest.Ack)
 	go func() {
-		defer close(done) // closed even if the button cannot be pressed
+		defer close(done) // also if the test fails because the button cannot be pressed
 		done <- f.slack.Press(slacktest.Ana, m, "Other", nil)
 	}()
 	f.slack.Wait("views.open", func() bool {

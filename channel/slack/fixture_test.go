@@ -124,13 +124,13 @@ func (f *fixture) message(a askback.Ask, channel string, ready func(slacktest.Me
 	return found
 }
 
-// live returns the message about an ask once people can answer in it.
+// live waits until people can answer in the message about an ask, and returns the message.
 func (f *fixture) live(a askback.Ask) slacktest.Message {
 	f.Helper()
 	return f.message(a, slacktest.Room, slacktest.Message.HasElements)
 }
 
-// done returns the message about an ask when it is settled.
+// done waits until the message about an ask shows that the ask is settled, and returns the message.
 func (f *fixture) done(a askback.Ask) slacktest.Message {
 	f.Helper()
 	return f.message(a, slacktest.Room,
@@ -146,7 +146,7 @@ func (f *fixture) outcome(a askback.Ask) *askback.Outcome {
 	return a.Outcome
 }
 
-// told returns the last note to a member.
+// told waits until the channel has handled all actions. It returns the last private note to a member, or "".
 func (f *fixture) told(u slacktest.User) string {
 	f.Helper()
 	f.working.Wait()

@@ -29,7 +29,7 @@ func TestPressWithoutAChoiceMarksTheMessageSeen(t *testing.T) {
 	f.wantSeen(a, slacktest.Ana.ID)
 }
 
-// wantSeen checks which receivers of an ask have seen it.
+// wantSeen requires that only the delivery to the receiver want was seen, or no delivery if want is missing.
 func (f *fixture) wantSeen(a askback.Ask, want ...string) {
 	f.Helper()
 	page, err := f.agent.Deliveries(f.Context(), askback.DeliveryQuery{AskID: a.ID})

@@ -93,7 +93,7 @@ func (s *service) Open(t testing.TB) channeltest.Channel {
 	}
 	t.Cleanup(c.Close)
 	s.channel = c
-	s.Cut() // the connections of the process before
+	s.Cut() // closes the connections of the earlier process
 	return channeltest.Channel{Send: c, Run: func(ctx context.Context, e *engine.Engine) {
 		s.mu.Lock()
 		s.handle = c.Handler(e)
@@ -141,7 +141,7 @@ func (s *service) Messages(person string) (all []channeltest.Message) {
 	return all
 }
 
-// posted returns the message of Slack that the suite got as m.
+// posted returns the message on the fake Slack that has the id of m.
 func (s *service) posted(m channeltest.Message) slacktest.Message {
 	for _, p := range s.Server.Messages() {
 		if p.TS == m.ID {
@@ -185,7 +185,7 @@ func (s *service) Handle(_ context.Context, person string, m channeltest.Message
 	return err
 }
 
-// give gives an answer as a person does.
+// give answers in a message as a person does, with a button or the form.
 func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) error {
 	press := func(text string, state slacktest.State) error {
 		e, block, ok := m.Button(text)
@@ -242,7 +242,7 @@ func blockOf(m slacktest.Message, use string) string {
 	return ""
 }
 
-// fill submits the form that a person has open.
+// fill calls write to fill in the form that a person has open, and submits the form.
 func (s *service) fill(u slacktest.User, write func(slacktest.View, slacktest.State) error) error {
 	v, ok := s.View(u)
 	if !ok {
@@ -260,7 +260,7 @@ func (s *service) fill(u slacktest.User, write func(slacktest.View, slacktest.St
 	return acked(ack)
 }
 
-// write writes answers into a form.
+// write adds the answers to the state of a form.
 func write(v slacktest.View, state slacktest.State, a askback.Answer) error {
 	for i, q := range a.Answers {
 		var errs []error
@@ -319,7 +319,7 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	return nil
 }
 
-// next returns the fault of the next call of a method.
+// next returns the fault of the next call of a method. It reports false if the call must not fail.
 func (s *service) next(method string) (slacktest.Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ type bot struct {
 	agent    askback.AgentClient
 	contacts *contacts
 	options  telegram.Options
-	wrap     func(askback.PersonClient) askback.PersonClient // wraps the clients of people
+	wrap     func(askback.PersonClient) askback.PersonClient // if not nil, wraps each client of a person
 	log      *logBuffer
 	sender   *current
 
@@ -144,7 +144,7 @@ func (b *bot) restart() {
 	b.listen()
 }
 
-// wrapped gives people the clients that wrap returns.
+// A wrapped is the engine of a bot. It passes the client of each person through the function wrap of the bot.
 type wrapped struct {
 	linked
 	b *bot
@@ -160,7 +160,7 @@ func (w wrapped) ContactClient(
 	return client, contact, err
 }
 
-// wait waits for a message of the bot whose text begins with a prefix.
+// wait waits until a chat has a message of the bot that begins with text, and returns the message.
 func (b *bot) wait(chatID int64, text string) telegramtest.Message {
 	b.Helper()
 	m, err := b.Wait(chatID, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, text) })
@@ -170,7 +170,8 @@ func (b *bot) wait(chatID int64, text string) telegramtest.Message {
 	return m
 }
 
-// ask makes an ask. It returns the ask and the message to ana, which has buttons.
+// ask makes an ask, for ana unless the request names people. It returns the ask and the message to ana, once
+// the message has buttons.
 func (b *bot) ask(r askback.Request) (askback.Ask, telegramtest.Message) {
 	b.Helper()
 	r.Agent = "robot"
@@ -184,7 +185,7 @@ func (b *bot) ask(r askback.Request) (askback.Ask, telegramtest.Message) {
 	return a, b.live(ana)
 }
 
-// live waits until the last message to a chat has buttons.
+// live waits until a chat has a message with buttons that is not a list, and returns the message.
 func (b *bot) live(chatID int64) telegramtest.Message {
 	b.Helper()
 	m, err := b.Wait(chatID, func(m telegramtest.Message) bool { return m.Live() && !strings.HasPrefix(m.Text, "1. ") })
@@ -194,7 +195,7 @@ func (b *bot) live(chatID int64) telegramtest.Message {
 	return m
 }
 
-// press presses a button and waits until its message is drawn again.
+// press presses a button, and waits until the bot has confirmed all updates.
 func (b *bot) press(user, chatID, message int64, label string) telegramtest.Popup {
 	b.Helper()
 	p, err := b.Press(user, chatID, message, label)
@@ -205,13 +206,13 @@ func (b *bot) press(user, chatID, message int64, label string) telegramtest.Popu
 	return p
 }
 
-// reply replies to a message and waits until the reply is handled.
+// reply replies to a message, and waits until the bot has confirmed the update of the reply.
 func (b *bot) reply(user, chatID, message int64, text string) {
 	_, update := b.Write(user, chatID, text, message)
 	b.Confirmed(update)
 }
 
-// outcome waits for the outcome of an ask.
+// outcome waits until an ask is settled, and returns its outcome.
 func (b *bot) outcome(id string) askback.Outcome {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)

@@ -181,14 +181,14 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	return err
 }
 
-// A thumb is a person who uses a message.
+// A thumb is a person who presses the buttons of a message and replies to the message.
 type thumb struct {
 	*telegramtest.Server
 	user, message int64
 	popup         string
 }
 
-// first returns the data of the first button.
+// first returns the data of the first button with data, or "".
 func (p *thumb) first() string {
 	for _, row := range p.Message(p.user, p.message).Buttons {
 		if row[0].Data != "" {
@@ -243,7 +243,8 @@ func (p *thumb) write(label, text string) error {
 	return nil
 }
 
-// labels returns the labels of the options of a question, from the text and the file.
+// labels returns the numbered labels in the message or, if the message has a file, in the file. An empty
+// label precedes the options of each question.
 func (p *thumb) labels() (all []string) {
 	text := p.Message(p.user, p.message).Text
 	for _, m := range p.Messages(p.user) {

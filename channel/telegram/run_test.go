@@ -224,8 +224,8 @@ func TestErrorsAndLogDoNotContainTheToken(t *testing.T) {
 
 const askID = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
-// A chat gets a burst and then a message a second. A group gets twenty messages a minute. No message is sent
-// before the time that Telegram requested.
+// A chat gets a burst of messages, and then one message a second. A group gets twenty messages a minute. No
+// message is sent before the time that Telegram requested.
 func TestMessagesAreWithinTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := telegram.NewLimiter(time.Now)

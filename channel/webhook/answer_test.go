@@ -20,7 +20,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A desk is a server with the API, and a program that it calls.
+// A desk is an engine with the API, and a program to which the engine sends webhooks.
 type desk struct {
 	t        *testing.T
 	engine   *engine.Engine
@@ -68,7 +68,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// ask asks, and returns the message that the program gets.
+// ask makes an ask, and returns the next message that the program gets.
 func (d *desk) ask(r askback.Request) askbacktest.Message {
 	d.t.Helper()
 	if _, err := d.agent.Ask(d.t.Context(), r); err != nil {
@@ -77,7 +77,7 @@ func (d *desk) ask(r askback.Request) askbacktest.Message {
 	return d.next()
 }
 
-// next returns the next message that the program gets.
+// next waits for the next message that the program gets, and returns the message.
 func (d *desk) next() askbacktest.Message {
 	d.t.Helper()
 	d.got++
@@ -113,8 +113,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// text returns the text with which a program gives an answer at the address of a message. If the answer has
-// parts that only the API accepts, it returns "".
+// text returns the option that a selects. If a has other parts, which only the API accepts, text returns "".
 func text(a askback.Answer) string {
 	if len(a.Answers) != 1 || a.Answers[0].Notes != "" || a.Answers[0].Other != "" || len(a.Answers[0].Selected) != 1 {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// sendTo sends a message to a receiver, once.
+// sendTo makes one attempt to send a message to a receiver.
 func sendTo(t *testing.T, ctx context.Context, to *askbacktest.Receiver, secret, id string) error {
 	t.Helper()
 	allowed, err := ParseAllowed(to.Address())

@@ -58,9 +58,9 @@ type Message struct {
 
 // A Failure describes how the server fails once. At most one field is set.
 type Failure struct {
-	Mail int // reply code to the sender
-	Rcpt int // reply code to the recipient
-	Data int // reply code to the message
+	Mail int // code of the reply to the command MAIL
+	Rcpt int // code of the reply to the command RCPT
+	Data int // code of the reply to the command DATA
 	// LostReply accepts a message, and closes the connection before the reply.
 	LostReply bool
 	// LostEnd accepts a message, and closes the connection after the reply.
@@ -238,8 +238,8 @@ func (s *Server) Fail(f ...Failure) {
 	s.failures = append(s.failures, f...)
 }
 
-// FailAs lets skip messages be accepted, and makes the next count messages fail. It replaces earlier
-// failures. The function failed returns the number of failures so far.
+// FailAs makes the server accept the next skip messages, and fail count messages after them. It replaces
+// earlier failures. The function failed returns the number of failures so far.
 func (s *Server) FailAs(f Failure, skip, count int) (failed func() int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,8 +99,8 @@ const (
 // length returns the length of a text as Slack counts it, in UTF-16 after &, < and > are escaped.
 func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
 
-// parseBlocks parses blocks strictly. It rejects more than most blocks, and everything that Slack does not
-// document.
+// parseBlocks parses blocks strictly. It returns an error if the number of blocks is larger than most, or if
+// Slack does not document a part of a block.
 func parseBlocks(raw string, most int) ([]Block, error) {
 	var blocks []Block
 	if err := strict([]byte(raw), &blocks); err != nil {

@@ -65,7 +65,7 @@ type Ephemeral struct {
 	User, Channel, Thread, Text string
 }
 
-// A Fault replaces or follows the effect of the next call of a method.
+// A Fault makes the next call of a method fail or wait.
 type Fault struct {
 	Method     string
 	Status     int           // status of the reply; 0 means 200

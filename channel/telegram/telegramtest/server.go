@@ -296,7 +296,8 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// A limit counts messages. For each chat, it has the number of messages above one message a second.
+// A limit counts the messages of the last second. For each chat, it also counts the messages above one
+// message a second.
 type limit struct {
 	burst float64
 	all   []time.Time

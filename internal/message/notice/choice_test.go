@@ -21,8 +21,8 @@ func call(input string, dangerous bool) askback.Ask {
 	}}
 }
 
-// The choices of an ask are all of its options in their order, or none. So the index in a signed button
-// selects the same choice with any limits.
+// The choices of an ask are either all of its options in their order, or empty. So the index in a signed
+// button selects the same choice with any limits.
 func TestChoicesOfferAllOptionsOrNone(t *testing.T) {
 	several, two, quorum := ask("a", "b"), ask("a", "b"), call("{}", false)
 	several.Questions[0].MultiSelect, quorum.Quorum = true, 2

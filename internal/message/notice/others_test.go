@@ -29,7 +29,7 @@ func TestMessageCountsOtherQuestions(t *testing.T) {
 	}
 }
 
-// A message lists the names that are not asked, and does not call this a repair.
+// A message lists the names that are not asked, but not as a repair of the agent's call.
 func TestMessageListsNamesThatAreNotAsked(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", Agent: "bot",

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// IsRightToLeft reports a letter that belongs to a script exactly if the script is right-to-left.
+// For a letter that belongs to a script, IsRightToLeft reports whether the script is right-to-left.
 func TestIsRightToLeftAgreesWithUnicode(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic,

@@ -103,7 +103,7 @@ func TestEveryCodePointBecomesSafe(t *testing.T) {
 	}
 }
 
-// shown checks that r becomes a mark, and that Hidden reports it, unless r is a tab.
+// shown requires that r becomes a mark and that Hidden reports r, unless r is a tab.
 func shown(t *testing.T, r rune) {
 	s := string(r) + "a" + string(r) + "b"
 	if !safetext.Hidden(s) && r != '\t' {

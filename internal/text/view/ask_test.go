@@ -20,8 +20,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// Keys are numbers, letters if a label is a number, or numbers after one or more # if a label is also a
-// letter. No key equals a label (docs/wire.md §9).
+// The keys are numbers. If a label is a number, the keys are letters. If a label is also a letter, the keys
+// are numbers after one or more #. No key equals a label (docs/wire.md §9).
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string

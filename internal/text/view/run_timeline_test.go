@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// timelineOfCall returns the calls that the timeline shows of one call.
+// timelineOfCall returns the calls in the timeline of a run in which a tool is called once.
 func timelineOfCall(tool string, ended, failed bool) (all []view.Call) {
 	var events []askback.Event
 	add := func(kind askback.EventType, data map[string]any) {

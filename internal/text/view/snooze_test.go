@@ -20,7 +20,7 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// Typed text means the next such time in the zone of the person (E6).
+// ParseSnooze returns the next time, in the zone of the person, that matches the typed text (E6).
 func TestParseSnoozeReturnsTheNextSuchTime(t *testing.T) {
 	zone := berlin(t)
 	now := time.Date(2026, 3, 28, 14, 30, 20, 0, zone) // a Saturday; summer time begins at night
