@@ -10,8 +10,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// The checks of the query, the origin and the media type of an ordinary request allocate
-// nothing.
+// Checking the query, the origin and the media type of an ordinary request allocates nothing.
 func TestChecksOfRequestAllocateNothing(t *testing.T) {
 	w := newFixture(t, nil)
 	for _, in := range []struct {
@@ -37,7 +36,8 @@ func TestChecksOfRequestAllocateNothing(t *testing.T) {
 	}
 }
 
-// A query without escapes is parsed like a query with escapes.
+// The handler reads parameters like url.ParseQuery, with and without escapes in the query. It rejects unknown
+// and repeated parameters.
 func TestUnescapedQueryIsParsedLikeEscapedQuery(t *testing.T) {
 	w := newFixture(t, nil)
 	for query, valid := range map[string]bool{

@@ -63,8 +63,8 @@ func exchanges(t *testing.T, path string) map[string]exchange {
 	return out
 }
 
-// generate returns the content for a marker. It removes the exchange from tour, so that each exchange is used
-// once.
+// generate returns the content for a marker: the table of routes, the fields of a schema, or an exchange. It
+// removes the exchange from tour, so that each exchange is used once.
 func generate(t *testing.T, name string, show []string, tour map[string]exchange) string {
 	if name == "routes" {
 		return routesTable()
@@ -80,8 +80,8 @@ func generate(t *testing.T, name string, show []string, tour map[string]exchange
 	return "```http\n" + formatRequest(e.request) + "```\n\n```http\n" + formatReply(t, e.reply, show) + "```\n"
 }
 
-// formatRequest returns a request as a client sends it, with the name of the principal as
-// the token.
+// formatRequest returns a request as a client sends it. Its token is a shell variable with the name of the
+// principal.
 func formatRequest(request string) string {
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
@@ -97,7 +97,7 @@ func formatRequest(request string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// formatReply returns a reply with the members in show.
+// formatReply returns a reply as a client receives it. Its JSON shows only the members in show.
 func formatReply(t *testing.T, reply string, show []string) string {
 	head, body, _ := strings.Cut(reply, "\n\n")
 	lines := strings.Split(head, "\n")

@@ -53,7 +53,7 @@ func TestClientSendsEveryField(t *testing.T) {
 	})
 }
 
-// testClientSends checks that read decodes the body of the client to the value that was sent.
+// testClientSends requires that read decodes the body from the client to the value that was sent.
 func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) {
 	t.Helper()
 	raw, err := httpapi.Body(want)
@@ -66,7 +66,8 @@ func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) 
 	}
 }
 
-// Each person has a separate draft, until the ask is settled.
+// A person can read only their own draft. When the ask is settled, the draft is gone and cannot be saved
+// again.
 func TestDraftIsVisibleOnlyToItsPerson(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()

@@ -31,7 +31,7 @@ type fixture struct {
 
 	mu     sync.Mutex
 	tokens map[askback.Principal]string
-	seen   chan struct{} // closed when the watched secret is first accepted
+	seen   chan struct{} // closed when the secret that watch has set is first accepted
 }
 
 // watchedAuthenticator closes a channel when it accepts a secret for the first time.

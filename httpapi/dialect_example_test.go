@@ -90,8 +90,8 @@ func parsed(t *testing.T, text string) any {
 	return v
 }
 
-// missingMembers returns the places where got lacks a value of want or has another value. It ignores further
-// members of got. A time in want matches any time.
+// missingMembers returns the places where a value of want is missing in got, or differs. Members of got that
+// want does not have are ignored. A time in want matches any time.
 func missingMembers(at string, want, got any) (missing []string) {
 	switch want := want.(type) {
 	case map[string]any:

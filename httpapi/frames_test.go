@@ -74,12 +74,12 @@ func TestLargeFramesAndSnapshotsAreNotKept(t *testing.T) {
 	}
 }
 
-// panicWriter panics when a body is written.
+// panicWriter is a response writer that panics when a body is written.
 type panicWriter struct{ http.ResponseWriter }
 
 func (panicWriter) Write([]byte) (int, error) { panic("a body") }
 
-// A panic while an event is written ends its stream, and not the process.
+// A panic while an event is written ends only the stream, not the process.
 func TestPanicDuringWriteEndsStream(t *testing.T) {
 	var log bytes.Buffer
 	db := memstore.New()

@@ -87,7 +87,7 @@ func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 	}
 }
 
-// answerAll answers every question with free text.
+// answerAll answers every question with the text "Neither.".
 func (w *fixture) answerAll(ask askback.Ask) {
 	w.t.Helper()
 	var answer askback.Answer

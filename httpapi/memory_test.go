@@ -88,7 +88,7 @@ func readSnapshot(t *testing.T, conn net.Conn) {
 	t.Fatal("the stream ended before its first event")
 }
 
-// waitForBlocked waits until the given number of goroutines are blocked.
+// waitForBlocked waits until at least the given number of goroutines are blocked.
 func waitForBlocked(t *testing.T, goroutines uint64) {
 	t.Helper()
 	for limit := limitedContext(t); blocked() < goroutines; runtime.Gosched() {
@@ -105,8 +105,8 @@ func blocked() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// startSmallStacks makes new goroutines start with the smallest stack until end is called. A
-// garbage collection sets the size to the average that all goroutines use.
+// startSmallStacks makes new goroutines start with the smallest stack, until end is called. Each garbage
+// collection sets the initial size to the average stack size of all goroutines.
 func startSmallStacks() (end func()) {
 	stop := make(chan struct{})
 	for range 1000 {

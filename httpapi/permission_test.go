@@ -170,8 +170,8 @@ func relation(who askback.Principal, rt httpapi.Route) access.Relation {
 // hasID reports whether a route names an object.
 func hasID(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
 
-// wantStatus returns the status that follows from the table of package access, or 0 if it
-// depends on the request.
+// wantStatus returns the status that the table of package access requires. It returns 0 if the status depends
+// on the request.
 func wantStatus(who string, p askback.Principal, rt httpapi.Route) int {
 	may := func(action access.Action) bool { return action != "" && access.Ever(p.Kind, action) }
 	action := rt.Action

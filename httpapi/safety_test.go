@@ -109,8 +109,8 @@ func TestOnlyPublicRoutesNeedNoToken(t *testing.T) {
 	}
 }
 
-// raw sends bytes on a new connection and closes it. If whole is set, it reads and returns
-// the reply first.
+// raw sends a request on a new connection and closes the connection. If whole is true, it reads the reply
+// first and returns it.
 func (w *fixture) raw(request string, whole bool) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
@@ -150,7 +150,7 @@ func TestInterruptedAnswerLeavesOneOutcome(t *testing.T) {
 	}
 }
 
-// checkSettledOnce checks that the history of an ask has one question and one outcome.
+// checkSettledOnce requires that the history of an ask has exactly one question and one answer.
 func (w *fixture) checkSettledOnce(ask askback.Ask) {
 	w.t.Helper()
 	events, err := w.store.History(context.Background(), ask.SessionID, 0, 10)

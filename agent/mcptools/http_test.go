@@ -414,7 +414,7 @@ func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 	<-cancelled
 }
 
-// A call ends after the time limit for calls, even if its run has no end.
+// A call ends after the time limit for calls, even if the server never replies.
 func TestCallsTimeOut(t *testing.T) {
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},

@@ -49,7 +49,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// eventually waits until a condition is true.
+// eventually waits until a condition is true. After two minutes, it fails the test.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -80,7 +80,7 @@ func newServer(t *testing.T, o mcptools.Options) (*mcptools.Server, *logBuffer) 
 	return s, log
 }
 
-// newCommand returns a server that is this test binary in a mode.
+// newCommand returns a server whose command is this test binary in a mode, and the log of the server.
 func newCommand(t *testing.T, mode string, change ...func(*mcptools.Options)) (*mcptools.Server, *logBuffer) {
 	t.Helper()
 	binary, err := os.Executable()
@@ -94,7 +94,7 @@ func newCommand(t *testing.T, mode string, change ...func(*mcptools.Options)) (*
 	return newServer(t, o)
 }
 
-// call calls a tool whose result must not be an error, and returns the text.
+// call calls a tool and returns the text of the result. The test fails if the result is an error.
 func call(t *testing.T, s *mcptools.Server, tool, input string) string {
 	t.Helper()
 	e := s.Call(t.Context(), tool, json.RawMessage(input))
@@ -104,7 +104,7 @@ func call(t *testing.T, s *mcptools.Server, tool, input string) string {
 	return e.Text
 }
 
-// fails calls a tool whose result must be an error with this text.
+// fails calls a tool and requires that the result is an error whose text contains want.
 func fails(t *testing.T, s *mcptools.Server, ctx context.Context, tool, input, want string) {
 	t.Helper()
 	if e := s.Call(ctx, tool, json.RawMessage(input)); !e.IsError || !strings.Contains(e.Text, want) {

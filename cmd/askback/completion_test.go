@@ -74,8 +74,7 @@ func startShell(t *testing.T, env []string, s shell) *shellSession {
 	return out
 }
 
-// complete types a line with tabs and Enter, and requires the arguments that the shell
-// passes to askback.
+// complete types a line with tabs and Enter. It requires that the shell runs askback with the arguments want.
 func (s *shellSession) complete(typed, want string) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, "args")
@@ -94,8 +93,8 @@ func (s *shellSession) complete(typed, want string) {
 	}
 }
 
-// requireFiles fails the test if the folder has files that are not in the list. A command in the text of an
-// agent would have created them.
+// requireFiles requires that the folder has only files in the list and hidden files. A command in the text of
+// an agent would have created another file.
 func (s *shellSession) requireFiles(want ...string) {
 	s.t.Helper()
 	entries, err := os.ReadDir(s.dir)

@@ -60,7 +60,7 @@ func (h *mailHouse) begin() {
 	h.user = strings.TrimSpace(mustRun(h.t, h.env, "token", "add", "--kind", "responder", "--name", "ben"))
 }
 
-// letters waits until the mail server has accepted the given number of messages.
+// letters waits until the mail server has accepted n messages. It returns all accepted messages.
 func (h *mailHouse) letters(n int) (all []emailtest.Letter) {
 	h.t.Helper()
 	limit := time.After(time.Minute)

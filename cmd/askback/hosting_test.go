@@ -17,7 +17,8 @@ import (
 
 const clerkSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// newHost starts a server with the agents of testdata/hosting. It also returns the directory of the server.
+// newHost starts a server with the agents of testdata/hosting, and creates a token for an agent and a token
+// for a person. It also returns the directory of the server.
 func newHost(t *testing.T) (*testServer, string) {
 	t.Helper()
 	dir := t.TempDir()

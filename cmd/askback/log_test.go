@@ -74,7 +74,8 @@ func TestLogContainsNoSecret(t *testing.T) {
 	}
 }
 
-// logIn logs a browser in at the issuer, and returns the exchanged secrets by name.
+// logIn logs a browser in at the issuer. It returns the code, the state and the cookies of the log-in, keyed
+// by name.
 func (s *oidcServer) logIn() map[string]string {
 	s.t.Helper()
 	secrets := map[string]string{}

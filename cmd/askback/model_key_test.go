@@ -41,7 +41,8 @@ func serveAgents(t *testing.T, dir string, extra ...string) *testServer {
 	return s
 }
 
-// answered starts a run and answers its question. It returns the session when the run has ended.
+// answered starts a run and answers its question. It waits until the run has completed, and returns the
+// session.
 func (s *testServer) answered(answer string) map[string]any {
 	s.t.Helper()
 	id := s.call(s.user, "POST", "/sessions", `{"agent": "helper", "prompt": "Find a name."}`, 201)["id"].(string)
@@ -67,7 +68,7 @@ func recordHeaders(fake *modeltest.Server) func() []*http.Request {
 	}
 }
 
-// decodeBody decodes the n-th request.
+// decodeBody returns the decoded body of the request with index n.
 func decodeBody(t *testing.T, fake *modeltest.Server, n int) (body map[string]any) {
 	t.Helper()
 	all := fake.Bodies()

@@ -129,7 +129,7 @@ func isTime(v any) bool {
 	return ok && err == nil
 }
 
-// until calls a route until so returns true for its reply. It returns the reply.
+// until repeats a GET request until so returns true for the reply. It returns this reply.
 func (s *testServer) until(path, what string, so func(map[string]any) bool) map[string]any {
 	s.t.Helper()
 	var last map[string]any
@@ -145,7 +145,7 @@ func (s *testServer) hook(agent, payload string) string {
 	return s.call(s.agent, "POST", "//hooks/"+agent, payload, 202)["session_id"].(string)
 }
 
-// askOf waits for the open ask of a session, and returns it.
+// askOf waits until a session has exactly one open ask, and returns the ask.
 func (s *testServer) askOf(session string) map[string]any {
 	s.t.Helper()
 	open := s.until("/asks?session_id="+session, "open ask",

@@ -21,7 +21,7 @@ type testServer struct {
 	agent, user string // tokens
 }
 
-// newServer starts a server, and creates a token for an agent and one for a person.
+// newServer starts a server, and creates a token for an agent and a token for a person.
 func newServer(t *testing.T) *testServer {
 	t.Helper()
 	env, database := sandbox(t)

@@ -32,7 +32,7 @@ func newCaller(t *testing.T) (*askbacktest.Receiver, *testServer) {
 	return c, s
 }
 
-// rejected fails the test if the receiver rejected a message.
+// rejected requires that the receiver has not rejected a message.
 func rejected(t *testing.T, c *askbacktest.Receiver) {
 	t.Helper()
 	for _, a := range c.Attempts() {

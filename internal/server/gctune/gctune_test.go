@@ -101,8 +101,8 @@ func TestGOGCTakesPrecedence(t *testing.T) {
 	}
 }
 
-// collected runs collections until the percentage satisfies ok. It reports whether the percentage satisfies
-// ok. The runtime runs cleanups in a separate goroutine.
+// collected runs garbage collections until the percentage satisfies ok. It returns false if 200 collections
+// are not enough. The runtime runs cleanups in a separate goroutine.
 func collected(ok func(percent int) bool) bool {
 	for range 200 {
 		runtime.GC()
@@ -114,7 +114,7 @@ func collected(ok func(percent int) bool) bool {
 	return false
 }
 
-// current returns the present percentage.
+// current returns the present GC percentage.
 func current() int {
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(sample)

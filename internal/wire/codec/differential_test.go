@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// A numberForm is the type as which the tests read numbers.
+// A numberForm is the type in which the tests read numbers.
 type numberForm int
 
 const (
@@ -124,8 +124,7 @@ func readText(d *jsontext.Decoder) (string, error) {
 	return string(text), err
 }
 
-// A valueError is an error about a value in valid JSON. The message of the Reader must be
-// the same.
+// A valueError is an error about a value in valid JSON. A Reader must return an error with the same message.
 type valueError string
 
 func (e valueError) Error() string { return string(e) }
@@ -148,7 +147,7 @@ func (w *tree) number(v jsontext.Value, at jsontext.Pointer) (err error) {
 	return nil
 }
 
-// agree checks that a Reader accepts the same texts as jsontext, and reads the same values.
+// agree requires that a Reader accepts the same texts as jsontext, and reads the same values.
 func agree(t rapid.TB, src []byte) {
 	t.Helper()
 	for _, lenient := range []bool{false, true} {
@@ -189,7 +188,8 @@ func agree(t rapid.TB, src []byte) {
 	agreeOnForm(t, src)
 }
 
-// agreeOnForm checks the compact form and the bytes of a value.
+// agreeOnForm requires that the compact form of a value equals its compact form by jsontext. It also requires
+// that Raw returns the bytes of the value.
 func agreeOnForm(t rapid.TB, src []byte) {
 	t.Helper()
 	got, err := codec.AppendRaw([]byte("x"), src, "")

@@ -51,7 +51,7 @@ func (w malformedCall) section(name string) string {
 	return ""
 }
 
-// result returns the actual sections of a call.
+// result parses the input of a call. It returns the sections that the file should have for the call.
 func (w malformedCall) result(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -81,7 +81,7 @@ func (w malformedCall) result(t *testing.T) map[string]string {
 	return out
 }
 
-// encodeQuestions returns questions as JSON, one on each line.
+// encodeQuestions returns questions as a JSON list, with one question on each line.
 func encodeQuestions(t *testing.T, questions []askback.Question) string {
 	t.Helper()
 	lines := make([]string, len(questions))
@@ -174,7 +174,7 @@ func TestErrorExamplesAreValid(t *testing.T) {
 	}
 }
 
-// checkExample checks that the example of an error text is valid.
+// checkExample requires that an error text is short, and that the example in the text is valid.
 func checkExample(t *testing.T, text string, form decode.InputKind) {
 	t.Helper()
 	if n := utf8.RuneCountInString(text); n > decode.MaxCorrection || !utf8.ValidString(text) {

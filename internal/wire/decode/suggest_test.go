@@ -415,7 +415,7 @@ func TestQuestionIDInWrongFieldIsExplained(t *testing.T) {
 	s.follow(t, parsed(`{"questions": "Which?"}`), "")
 }
 
-// listed returns the fields that the error for an unknown field lists.
+// listed returns the fields that are listed in the error for an unknown field.
 func (s *sentObject) listed(t *testing.T) []string {
 	t.Helper()
 	list := unknownFields(s.parse([]byte(strings.Replace(s.body, "%s", `{"zz": 1}`, 1))))
@@ -423,14 +423,14 @@ func (s *sentObject) listed(t *testing.T) []string {
 		t.Fatalf("%s: got problems %v, want one unknown field", s.body, list)
 	}
 	m := fieldsAre.FindStringSubmatch(list[0].Fix)
-	if m == nil { // the error has no fields
+	if m == nil { // the error lists no fields
 		return nil
 	}
 	return strings.Split(m[1], ", ")
 }
 
-// wrongNames returns names that are not fields. Each name stands for the field to which it is mapped, or for
-// no field if the field is "".
+// wrongNames maps names that are not fields to the fields that they stand for. The value is "" for a name
+// that stands for no field.
 func (s *sentObject) wrongNames(object map[string]any) map[string]string {
 	out := map[string]string{}
 	for field := range object {
@@ -462,7 +462,7 @@ func (s *sentObject) wrongNames(object map[string]any) map[string]string {
 	return out
 }
 
-// follow changes a body as the errors suggest until it is accepted. field is the intended field.
+// follow changes a body as the errors suggest, until the body is accepted. field is the intended field.
 func (s *sentObject) follow(t *testing.T, body map[string]any, field string) {
 	t.Helper()
 	sent := []string{encoded(body)}
