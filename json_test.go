@@ -152,7 +152,8 @@ func TestAskIsEqualAfterEncodingAndDecoding(t *testing.T) {
 	})
 }
 
-// value decodes raw, so that a comparison ignores its formatting.
+// value decodes raw, so that a comparison ignores the formatting of raw. If raw is not valid JSON, value
+// returns raw as a string.
 func value(raw json.RawMessage) (v any) {
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)

@@ -205,7 +205,7 @@ func (r *run) commit(in conversation.Input) conversation.Result {
 	return out
 }
 
-// effect records an effect. Each effect may be required only once.
+// effect records an effect of the machine. It fails the test if the machine returns the same effect twice.
 func (r *run) effect(e conversation.Effect) {
 	switch e := e.(type) {
 	case conversation.UpdateSession:

@@ -198,8 +198,8 @@ func TestContactsCauseNoReadsWhenAnAgentAsks(t *testing.T) {
 	})
 }
 
-// A grant that was made from a contact ends with the token of the contact. A grant from a channel of the
-// settings ends when the settings no longer name the person.
+// If a person makes a grant through a contact, the grant ends with the token of the contact. If a person of
+// the settings makes a grant through a channel, the grant ends when the person leaves the settings.
 func TestGrantEndsWithItsContact(t *testing.T) {
 	k, ctx := newContactFixture("bob"), t.Context()
 	anas, token := k.withToken(t, "ana", 0)

@@ -155,7 +155,8 @@ func TestDeliveryCursorOfAnotherListIsRejected(t *testing.T) {
 	})
 }
 
-// Deliveries about a session are listed like deliveries about asks, without the session (F16).
+// Deliveries about a session are listed like deliveries about asks. They have the id of the session, but not
+// the session itself (F16).
 func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -169,7 +170,7 @@ func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 		}
 		p := newSender(t, memstore.New(), to)
 		t.Cleanup(p.run())
-		pass := func() { // if two changes are concurrent, an attempt may begin late
+		pass := func() { // waits until all attempts of the last change have ended
 			<-time.After(time.Minute)
 			synctest.Wait()
 		}

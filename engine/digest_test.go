@@ -219,7 +219,7 @@ func TestRepeatedMessageCountsTheSameQuestions(t *testing.T) {
 	})
 }
 
-// failingFor is a counter that fails until a time.
+// failingFor is a counter whose Send fails until a time.
 type failingFor struct {
 	counter
 	until atomic.Int64 // in ns

@@ -244,7 +244,7 @@ func TestDeletedEventIsNoLongerShared(t *testing.T) {
 	})
 }
 
-// stackStore is a store that reports calls on the goroutine of readFirstEvents.
+// stackStore is a store that counts its calls. A call on the goroutine of readFirstEvents fails the test.
 type stackStore struct {
 	engine.Store
 	t     *testing.T

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// CommitEffect commits an effect of an ask. No machine has such effects yet.
+// CommitEffect commits an effect of the kind "test" for an ask. The machines produce no effects of this kind.
 func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time) error {
 	defer e.db.Cache.Drop(ask)
 	return e.db.Update(ctx, func(t *txn.Tx) error {
@@ -30,8 +30,8 @@ func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time
 	})
 }
 
-// Fingerprint returns the digest that identifies a repeat of a request with the same key, and the ask that
-// the request opens.
+// Fingerprint returns the digest by which the engine recognizes a repeated request. It also returns the ask
+// that the request would open.
 func Fingerprint(e *Engine, who askback.Principal, r askback.Request) (string, askback.Ask, error) {
 	n := &txn.NewAsk{}
 	err := e.As(who).(*client).prepare(context.Background(), n, r)

@@ -71,7 +71,7 @@ func TestOtherAgentsCannotAskInAHostedSession(t *testing.T) {
 	})
 }
 
-// calledBackRunner has agents with a callback.
+// calledBackRunner has agents whose definitions have a callback.
 type calledBackRunner struct{ *scriptRunner }
 
 func (calledBackRunner) Callback(agent string) string {

@@ -38,8 +38,8 @@ func (a *attempts) list() []attempt {
 	return slices.Clone(a.all)
 }
 
-// A performer records its calls and then calls do. Its result is an input that claims the ask. The name of
-// the person in the claim is the id of the effect.
+// A performer records its calls in into and then calls do. If do succeeds, the result is an input that claims
+// the ask, with the id of the effect as the name of the person.
 type performer struct {
 	node string
 	into *attempts
@@ -58,7 +58,8 @@ func (p *performer) Perform(_ context.Context, e engine.Effect) (lifecycle.Input
 	return lifecycle.Claimed{By: e.ID, At: time.Now()}, nil
 }
 
-// newNode returns a fixture that performs effects, like a process with this node name.
+// newNode returns a fixture whose engine performs effects with do and records the attempts under this node
+// name.
 func newNode(t *testing.T, s engine.Store, into *attempts, node string, do func(e engine.Effect) error) *fixture {
 	t.Helper()
 	return newFixture(t, &fakeStore{Store: s}, &engine.Options{Performer: &performer{node, into, do}})

@@ -152,7 +152,7 @@ func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	)
 	for _, deny := range []bool{false, true} {
 		r := confirm()
-		r.Agent, r.Quorum = "harmless", 1 // the route for this token also applies
+		r.Agent, r.Quorum = "harmless", 1 // the route for the name of the token also applies
 		a := p.ask(r)
 		if a.Quorum != 2 {
 			t.Fatalf("got quorum %d, want 2", a.Quorum)

@@ -42,7 +42,8 @@ func TestChildOfUnattendedRunIsUnattended(t *testing.T) {
 	}
 }
 
-// The session gets the todos that a tool returns. A list that is not valid is an error for the model.
+// A tool returns todos, and the session then has these todos. If the list is not valid, the model gets an
+// error.
 func TestTodosOfToolReplaceTodosOfSession(t *testing.T) {
 	for text, want := range map[string]string{
 		"Save it": "[{Save it pending}] result 1: stored", "": "[] result 1: The todos were not changed: ",

@@ -432,8 +432,9 @@ func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	})
 }
 
-// A program may have as many open runs as open asks, regardless of its own open sessions. Each turn that the
-// program starts counts as a run. The runs of a program are unattended.
+// The limit for open asks also limits the open runs of a program. Its open sessions that are not hosted do
+// not count. Each turn that the program starts counts toward its limit per minute. The runs of a program are
+// unattended.
 func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var attended atomic.Bool

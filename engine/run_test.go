@@ -147,7 +147,7 @@ func (r *scriptRunner) Task(_ conversation.Run, _ conversation.Call, child int) 
 	return "child", fmt.Sprintf("task %d", child)
 }
 
-// ran returns the tools that ran, with their arguments.
+// ran returns the calls of tools that ran, each as the name of the tool and the arguments.
 func (r *scriptRunner) ran() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +181,7 @@ func (h *host) start(s engine.Store) {
 	h.stop = func() { stop(); <-done }
 }
 
-// run starts a run of the agent poem and waits until it is idle.
+// run starts a run of the agent poem, waits until the bubble is idle, and returns the session.
 func (h *host) run(prompt string) askback.Session {
 	h.t.Helper()
 	s, err := h.ana.Start(h.t.Context(), askback.SessionRequest{Agent: "poem", Prompt: prompt})
@@ -191,7 +191,7 @@ func (h *host) run(prompt string) askback.Session {
 	return h.settled(s.ID)
 }
 
-// settled returns a session after it has become idle.
+// settled waits until the bubble is idle and returns the session with this id.
 func (h *host) settled(id string) askback.Session {
 	h.t.Helper()
 	synctest.Wait()
@@ -202,7 +202,7 @@ func (h *host) settled(id string) askback.Session {
 	return s
 }
 
-// asked returns the only open ask.
+// asked returns the only open ask, and fails the test if the number of open asks is not one.
 func (h *host) asked() askback.Ask {
 	h.t.Helper()
 	page, err := h.ana.List(h.t.Context(), askback.Query{})
@@ -212,7 +212,7 @@ func (h *host) asked() askback.Ask {
 	return page.Items[0]
 }
 
-// heard returns the messages that the model of a run has read, one per line.
+// heard returns the messages of the last request that the model of a run got, one per line.
 func (h *host) heard(id string) (lines []string) {
 	h.runner.mu.Lock()
 	defer h.runner.mu.Unlock()

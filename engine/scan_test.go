@@ -51,7 +51,7 @@ func TestPageExaminesBoundedNumberOfRecords(t *testing.T) {
 	to("ben", 400)
 	to("ana", 1)
 	var found, empty, pages int
-	kept.unlimited.Store(0) // the asks above caused queries for the named people
+	kept.unlimited.Store(0) // do not count the queries for the people named in the asks above
 	for q := (askback.Query{}); ; pages++ {
 		kept.limited.Store(0)
 		page, err := p.ana.List(t.Context(), q)

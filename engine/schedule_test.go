@@ -86,7 +86,7 @@ func (c *clockwork) serveFor(d time.Duration) {
 	stop()
 }
 
-// started returns the start times of the sessions, oldest first, and checks that a schedule started them.
+// started returns the start times of all sessions, oldest first. It requires that a schedule started them.
 func (c *clockwork) started() []string {
 	c.t.Helper()
 	ana := engine.New(c.store,

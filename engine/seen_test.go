@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// seenTimes returns the times at which the deliveries of an ask were seen, oldest first, as its agent reads
-// them.
+// seenTimes returns when each delivery of an ask was seen, oldest delivery first. It lists the deliveries as
+// the agent.
 func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
 	p.Helper()
 	page, err := p.agent.Deliveries(p.Context(), askback.DeliveryQuery{AskID: a.ID})

@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// testable makes a channel a [engine.SecretChannel].
+// testable is embedded in a channel to implement [engine.SecretChannel].
 type testable struct{}
 
 func (testable) SendTest(context.Context, string, string, string, []string) (int, error) {
@@ -224,7 +224,7 @@ func TestErrorTextOfChannelIsSanitized(t *testing.T) {
 	}
 }
 
-// The receiver determines the pause until the next attempt, up to a day.
+// A receiver can make the pause until the next attempt longer, up to a day.
 func TestRetryAfterIsHonored(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{
 		0: 5 * time.Second, time.Second: 5 * time.Second, time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour,

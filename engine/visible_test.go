@@ -59,8 +59,8 @@ func (h *host) person(name string) askback.Principal {
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
-// everything returns all content of a session that a principal can read. It also returns whether the
-// principal may follow all sessions.
+// everything returns all that a principal can read about a session: events, history, messages, lists, figures
+// and deliveries.
 func (h *host) everything(p askback.Principal, id string) string {
 	h.t.Helper()
 	var all strings.Builder
@@ -107,7 +107,8 @@ func (h *host) everything(p askback.Principal, id string) string {
 	return all.String()
 }
 
-// sees checks which principals can read the secrets of a session.
+// sees requires that a principal in want can read the secrets of a session if its value is true, and cannot
+// read them if it is false.
 func (h *host) sees(what, id string, want map[string]bool) {
 	h.t.Helper()
 	for name, may := range want {
@@ -347,9 +348,9 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			}
 			h.start(memstore.New())
 			defer h.stop()
-			r.mu.Lock() // the lock delays the reply of the model until the address is set
+			r.mu.Lock() // the model cannot reply before the address is set
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
-			if err == nil { // the starter sets the callback only now
+			if err == nil { // the repeated request sets the callback
 				s, err = h.ana.Start(t.Context(), askback.SessionRequest{
 					Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com",
 				})

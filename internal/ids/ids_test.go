@@ -71,7 +71,7 @@ func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
 	}
 }
 
-// If the bits of a millisecond overflow, the next id has the same time, and new random bits.
+// If the random bits overflow within a millisecond, the next id has the same time and new random bits.
 func TestGeneratorStaysWithinTheMillisecond(t *testing.T) {
 	at := time.UnixMilli(1469922850259)
 	g := ids.NewGenerator(endless(0xff))

@@ -265,11 +265,11 @@ func TestSessionInvariantsHold(t *testing.T) {
 			}
 			counted := false
 			switch m.event.(type) {
-			case lifecycle.AskClosed: // the history of the ask has the event
+			case lifecycle.AskClosed: // the event is in the history of the ask
 				counted = true
 			case lifecycle.CallbackChanged: // the address may be secret, so there is no event
 				counted = true
-			case lifecycle.RunChanged: // the history of the run has the event
+			case lifecycle.RunChanged: // the event is in the history of the run
 				counted = true
 			}
 			if m.result.Unchanged && (changed || len(m.result.History)+len(m.result.Effects) > 0) {

@@ -40,7 +40,8 @@ func fillPages(t *testing.T, path string) {
 	}
 }
 
-// lists returns the ids or numbers in the lists of a store, keyed by the name of the list, and the errors.
+// lists reads all lists of a store. It returns the ids or event numbers in each list, and the error of each
+// list, keyed by the name of the list.
 func lists(t *testing.T, s *sqlite.Store) (all map[string][]string, errs map[string]error) {
 	t.Helper()
 	all, errs = map[string][]string{}, map[string]error{}

@@ -221,8 +221,8 @@ func (w *walk) dead(rt *rapid.T) {
 	w.both("Effects", func(s Store) (any, error) { return s.Effects(w.t.Context(), q) })
 }
 
-// loseClaims frees the claims of all nodes in both stores. The walk calls it after one store was reopened,
-// because reopening frees the claims of only this store.
+// loseClaims frees the claims of all nodes in both stores. The walk calls loseClaims after it has reopened
+// one store, because the reopening frees only the claims of that store.
 func (w *walk) loseClaims() {
 	w.now = w.now.Add(store.HeartbeatTimeout)
 	node := fmt.Sprint("node at ", w.now)

@@ -11,5 +11,5 @@ func NewKeyedMutex() *KeyedMutex {
 // Locked returns the number of locked ids.
 func (m *KeyedMutex) Locked() int { return len(m.waiting) }
 
-// CursorAfter is cursorAfter.
+// CursorAfter exports cursorAfter for tests.
 var CursorAfter = cursorAfter

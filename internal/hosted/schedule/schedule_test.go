@@ -29,7 +29,7 @@ func parse(t *testing.T, text, zoneName string) schedule.Schedule {
 	return s
 }
 
-// next returns the next times of a schedule after a time, in RFC 3339.
+// next returns the first n times of a schedule after a time, in RFC 3339 and separated by spaces.
 func next(t *testing.T, s schedule.Schedule, after string, n int) string {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, after)
@@ -148,7 +148,8 @@ func TestZeroScheduleHasNoTimes(t *testing.T) {
 	}
 }
 
-// The reference steps through a few days minute by minute and records which times clocks have shown.
+// The result of Next is compared with the function reference, which steps through a few days minute by
+// minute.
 func TestNextMatchesLocalClock(t *testing.T) {
 	zones := []string{
 		"UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata",
@@ -182,9 +183,9 @@ func TestNextMatchesLocalClock(t *testing.T) {
 	})
 }
 
-// reference returns the first whole minute after begin at which a clock shows the time. If every is set, it
-// compares only the minute and ignores the hour. Otherwise a time that the clock has shown before does not
-// count. A minute at which the clock skipped the time then counts, too.
+// reference returns the first whole minute after begin at which a clock shows the time, or at which the clock
+// has just skipped the time. If the clock shows the time again, this does not count. If every is set, only
+// the minute is compared, and every match counts.
 func reference(begin time.Time, hour, minute int, every bool) time.Time {
 	shown := map[string]bool{}
 	last := clockOf(begin.Add(-4 * time.Hour))

@@ -17,11 +17,12 @@ const Key = "sk-test-5d9c1e"
 
 // A Reply is the reply of a fake to a request.
 type Reply struct {
-	Status int // default 200, with a stream of events
+	Status int // 0 means 200 with a stream of events
 	Header map[string]string
 	Body   string
-	// Cut closes the connection after this number of bytes of Body, unless it is nil. If Clean is set, the
-	// body has no length and ends with the connection, as with some proxies. Otherwise the body is chunked.
+	// If Cut is not nil, the server closes the connection after this number of bytes of Body. If Clean is
+	// set, the end of the connection is also the end of the body, as with some proxies. Otherwise the body is
+	// chunked.
 	Cut   *int
 	Clean bool
 	// Stall keeps the connection open after Body, until the client closes it.

@@ -15,14 +15,14 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Provider has the client of a provider and the fake of the provider.
+// A Provider is a provider of models: its client and its fake server.
 type Provider struct {
 	Server func(testing.TB) *Server
 	Model  func(t testing.TB, baseURL, key string, idle time.Duration) agent.Model
 	Stream string           // a complete reply, with calls
 	Want   agent.ModelReply // the reply that the client must return for Stream
-	// Errors maps errors of the provider in the middle of a stream to a part of their sentence. A part that
-	// begins with "retry: " marks a temporary error.
+	// Errors maps errors in the middle of a stream, as the provider sends them, to a part of the error that
+	// the client must return. A part that begins with "retry: " marks a temporary error.
 	Errors map[string]string
 }
 
@@ -46,7 +46,7 @@ func Run(t *testing.T, p Provider) {
 	})
 }
 
-// ask sends a request, and returns the reply with the pieces of its text.
+// ask sends a request. It returns the reply, and the streamed text of the reply.
 func (p Provider) ask(t *testing.T, s *Server) (agent.ModelReply, string, error) {
 	t.Helper()
 	var pieces strings.Builder
@@ -54,12 +54,12 @@ func (p Provider) ask(t *testing.T, s *Server) (agent.ModelReply, string, error)
 	return got, pieces.String(), err
 }
 
-// fails checks that a reply is an error whose text contains want. The argument retry is the expected value of
-// the field Retry. fails returns the error.
+// fails requires that the client returns an error for a reply, with want in its text and retry in its field
+// Retry. It returns the error.
 func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.ModelError {
 	t.Helper()
 	s := p.Server(t)
-	s.Add(r, Reply{Body: p.Stream}) // a second attempt would succeed
+	s.Add(r, Reply{Body: p.Stream}) // the client would succeed if it sent a second request
 	got, _, err := p.ask(t, s)
 	failed, ok := errors.AsType[*agent.ModelError](err)
 	if !ok || failed.Retry != retry || !strings.Contains(err.Error(), want) {
@@ -71,8 +71,8 @@ func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.M
 	return failed
 }
 
-// Cuts tests replies that end after each number of bytes. Such a reply must be an error or the complete
-// reply. The test takes some thousand requests.
+// Cuts tests replies that are cut off after each number of bytes. The client must return an error or the
+// complete reply. The test sends some thousand requests.
 func Cuts(t *testing.T, p Provider) {
 	t.Helper()
 	s := p.Server(t)
