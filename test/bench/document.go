@@ -151,7 +151,7 @@ func runsText(n int) string {
 	return fmt.Sprintf("%d concurrent runs", n)
 }
 
-// representative is the minimum duration of a case for results that count.
+// representative is the minimum duration of a case. The document marks the results of shorter cases.
 const representative = time.Second
 
 // markdown returns the results as the text between the marks.

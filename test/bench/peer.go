@@ -116,7 +116,7 @@ func (c *peerProcess) next(ctx context.Context, within time.Duration) (l peerLin
 	}
 }
 
-// failure adds the last lines of stderr to an error.
+// failure returns err with the last lines of stderr.
 func (c *peerProcess) failure(err error) error {
 	if last := c.errs.String(); last != "" {
 		return fmt.Errorf("%w: %s", err, last)

@@ -279,7 +279,7 @@ func TestPeerIsInstalledOnce(t *testing.T) {
 		t.Error("the program of another peer was copied")
 	}
 	p.setup = append(p.setup, fakePeer(t, "broken setup"))
-	for range 2 { // a failed set-up is not remembered as done
+	for range 2 { // a failed set-up is run again
 		other, err := install(t.Context(), p, cache, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "no compiler") {
 			t.Errorf("got %s, %v; want the output of the set-up", other, err)

@@ -37,7 +37,7 @@ type scaleKey struct {
 	runs            int
 }
 
-// A scaleCase is a function that opens a subject, and its place.
+// A scaleCase contains a function that opens a subject, and the place of the subject.
 type scaleCase struct {
 	place string
 	open  func(ctx context.Context, path string) (subject, error)

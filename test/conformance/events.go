@@ -56,8 +56,7 @@ func (f fixture) follow(client askback.Events, session string, after askback.Cur
 	return eventReader{f, next}
 }
 
-// event waits for the next event and returns it. It fails if there is an error or the
-// stream ends.
+// event waits for the next event and returns it. The test fails if there is an error or the stream ends.
 func (s eventReader) event() askback.Event {
 	s.Helper()
 	ev, err, ok := s.next()

@@ -39,8 +39,8 @@ func newChannelRaceTest(seed uint64, mutant string) *channelRaceTest {
 	return t
 }
 
-// racesPerRig is the maximum number of races of a rig. Its services keep all messages, so they are started
-// anew after that.
+// racesPerRig is the maximum number of races of a rig. A new rig then replaces it, because the services of a
+// rig keep all messages.
 const racesPerRig = 100
 
 // run runs n races for each pair of channels, or until there is a violation.
@@ -179,7 +179,8 @@ func (g *channelRig) about(person string, a askback.Ask) []fakes.Message {
 	return sightsOf(g.at[person], person, a)
 }
 
-// race asks, lets both people press at the same moment, and checks the messages that they then see.
+// race asks, lets both people press their buttons at the same moment, and checks the messages that both
+// people then see.
 func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error {
 	g.asks++
 	a, err := g.agent.Ask(ctx, askback.Request{To: fakes.People, Questions: []askback.Question{{

@@ -75,8 +75,8 @@ func (c *child) ended(take func([]byte)) int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// until calls take for each line until d has passed, take returns true, the child ends or
-// ctx is done.
+// until calls take for each line. It returns when d has passed, take returns true, the child ends or ctx is
+// done.
 func (c *child) until(ctx context.Context, d time.Duration, take func([]byte) (enough bool)) {
 	t := time.NewTimer(d)
 	defer t.Stop()

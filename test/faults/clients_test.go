@@ -106,7 +106,7 @@ func TestInterruptedCallIsRetriedAtTheNextServer(t *testing.T) {
 	var next *httptest.Server
 	serve("first", func(http.ResponseWriter, *http.Request) {
 		next = serve("second", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
-		panic(http.ErrAbortHandler) // like a killed server
+		panic(http.ErrAbortHandler) // the connection ends, as after a kill of the server
 	})
 	l := &connection{place: place}
 	_, retried, err := call(t.Context(), l, "token", func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {

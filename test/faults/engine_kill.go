@@ -106,8 +106,8 @@ func (c *engineTest) recordLine(line []byte) {
 	c.bad = append(c.bad, c.ackLog.add(a)...)
 }
 
-// check compares the database with the acknowledgements: the new events after most kills,
-// and everything after every auditInterval kills and at the end.
+// check compares the database with the acknowledgements. After most kills, it reads only the new events. After
+// every auditInterval kills and at the end, it reads everything.
 func (c *engineTest) check(ctx context.Context, n int) (err error) {
 	var bad []violation
 	switch {

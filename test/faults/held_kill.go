@@ -250,8 +250,8 @@ func (g *heldGame) hold(ctx context.Context, who account, label string) {
 	g.learn(ctx, "hold", a, err)
 }
 
-// give counts the calls of Hold by a person: the beginning of a call if what is 0, and the end if what is 1.
-// The answer may be sent once the call has begun.
+// give counts a call of Hold by a person. It is called with what 0 before the call, and with what 1 after the
+// call. From the first call of give on, the answer may be sent.
 func (g *heldGame) give(name string, what int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -286,7 +286,7 @@ func (h *heldTest) count(add func(*heldCounts)) {
 	add(&h.counts)
 }
 
-// learn records the outcome that a call returned. All calls must return the same outcome.
+// learn records the outcome that a call returned. It is a violation if another call returned another outcome.
 func (g *heldGame) learn(ctx context.Context, what string, a askback.Ask, err error) {
 	if !errors.Is(err, askback.ErrSettled) && !g.clientPool.noError(ctx, what+" "+g.key, err) || a.Outcome == nil {
 		return

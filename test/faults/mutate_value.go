@@ -71,7 +71,7 @@ func tenfold(mantissa string) string {
 	return sign + whole
 }
 
-// signs returns valid beginnings for the exponent n, before its digits.
+// signs returns texts that are valid before the digits of the exponent n.
 func signs(n int) []string {
 	if n < 0 {
 		return []string{"-"}

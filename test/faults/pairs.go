@@ -166,7 +166,7 @@ type pair struct {
 	means    effect // effect by meaning, not by digest
 }
 
-// change makes the changed call by a random mutation that applies to the approved call.
+// change makes the changed call from the approved call, by a random mutation that applies.
 func (p *pair) change(r *rand.Rand) {
 	for {
 		p.mutation = r.IntN(len(mutations))

@@ -95,8 +95,8 @@ func TestRepliesMatchTheTable(t *testing.T) {
 	}
 }
 
-// try makes the call of a cell and returns the reply in the form of the table. If the call may have changed a
-// record, the next call gets new records.
+// try makes the call of a cell. It returns the reply in the form of the table, and the world for the next
+// call. If the call may have changed a record, this is a new world.
 func (w *world) try(c cell) (string, *world) {
 	w.t.Helper()
 	secrets := []string{""}

@@ -213,7 +213,7 @@ func (n *newcomer) end(id string) {
 	}
 }
 
-// A writerFunc writes while it holds a lock.
+// A writerFunc is a function that implements [io.Writer].
 type writerFunc func(p []byte) (int, error)
 
 // Write implements [io.Writer].

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// on returns the frame of a page in the navigation.
+// on returns the frame for the page at a path.
 func (b *book) on(path string) pages.Frame {
 	f := b.frame
 	f.Page = path

@@ -183,7 +183,8 @@ func (b *book) endedStories() {
 		program.message(askback.RoleUser, "", "Find out who worked on the ticket 4711."), pages.SessionPage{})
 }
 
-// typing is the page of a run while its model writes, as the script of the page shows the arriving text.
+// typing is the page of a run whose model has written a part of its text. The script of the page shows such a
+// text.
 type typing struct {
 	page component
 	text string

@@ -60,9 +60,9 @@ var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(
 // name returns the name of a row for a subtest.
 func (l lane) name() string { return l.kind + " by " + l.by }
 
-// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey. The cells
-// are the first situation of each row, and each situation of each agent in a row of the agent. The rows of an
-// agent take turns.
+// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey. It contains
+// the first situation of each row, and each situation of each agent in at least one row. The rows of an agent
+// take turns.
 func covering() map[string]bool {
 	chosen, covered := map[string]bool{}, map[string]bool{}
 	choose := func(l lane, s situation) {

@@ -17,7 +17,7 @@ type request struct {
 	kind string // question or permission
 	tool string
 	args any
-	// yes and no are answers. saysYes and saysNo are in the results of these answers. If yes permits
+	// yes and no are answers. The results of these answers contain saysYes and saysNo. If yes permits
 	// [makeLine], saysYes is the constant ran.
 	yes, no         askback.Answer
 	saysYes, saysNo string

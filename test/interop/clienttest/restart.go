@@ -45,7 +45,7 @@ func (p *Instance) holder() (holder, error) {
 	return h, json.Unmarshal(raw, &h)
 }
 
-// Idle waits until no call waits for an answer, so that the server has received each cancellation.
+// Idle waits until no call waits for an answer. The server has then received all cancellations.
 func (p *Instance) Idle() {
 	p.t.Helper()
 	if p.operatorToken == "" {

@@ -71,7 +71,7 @@ func overStdio(p *clienttest.Instance) setup {
 	return setup{Name: "tester", Command: p.Program, Env: env, Capabilities: map[string]any{}}
 }
 
-// as returns the setup with the token of another agent.
+// as returns the setup with another token.
 func (s setup) as(token string) setup {
 	if s.Token = token; s.Command != "" {
 		s.Env = maps.Clone(s.Env)

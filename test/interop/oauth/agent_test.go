@@ -34,8 +34,8 @@ func newAgent(f *fixture, client string) *agent {
 	}), f}
 }
 
-// A connectResult reports whether a client is connected. Otherwise it has the address at which the user signs
-// in.
+// A connectResult reports whether a client is connected. If not, it contains the address at which the user
+// signs in.
 type connectResult struct {
 	In       bool   `json:"in"`
 	Redirect string `json:"redirect"`

@@ -92,7 +92,7 @@ func (s *process) end() {
 	}
 }
 
-// state returns the state that Linux shows for the process, for the log of a test whose wait has failed.
+// state returns the state of the process in /proc. It is logged when a wait has failed.
 func (s *process) state() string {
 	dir := fmt.Sprintf("/proc/%d/", s.cmd.Process.Pid)
 	status, err := os.ReadFile(dir + "status")

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// blocks returns the code blocks of a page in a language, such as "ts".
+// blocks returns the code blocks on a page that are in the given language, such as "ts".
 func blocks(t *testing.T, page, language string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(page)

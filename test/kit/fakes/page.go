@@ -19,7 +19,7 @@ type Browser struct {
 	Cookie string // the name and the value of the cookie of the log-in
 }
 
-// LogIn uses the secret of a link to log in.
+// LogIn logs the browser in with the secret of a link.
 func (b *Browser) LogIn(ctx context.Context, secret string) error {
 	reply, _, err := b.send(ctx, http.MethodPost, "/login", url.Values{"secret": {secret}})
 	if err != nil {

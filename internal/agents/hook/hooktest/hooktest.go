@@ -48,7 +48,7 @@ func (p *player) play(line string) string {
 	switch word {
 	case "event":
 		return p.event(rest)
-	case "sameKey": // reports whether another event has the key of the last one
+	case "sameKey": // reports whether an event has the same key as the last event
 		other, err := p.read([]byte(rest))
 		return fmt.Sprintln(err == nil && other.Request.Key == p.call.Request.Key)
 	case "output":
