@@ -36,7 +36,7 @@ func (p *lastOptionAsker) Wait(context.Context, string) (askback.Ask, error) {
 func call(ctx context.Context, asker askback.Asker, input []byte) (result string, isError bool) {
 	r, err := asktool.Questions(input)
 	if mistake, ok := errors.AsType[*asktool.Mistake](err); ok {
-		return mistake.Error(), true // the model reads it and calls again
+		return mistake.Error(), true // the model reads the error and calls again
 	}
 	ask, err := asker.Ask(ctx, r)
 	if err != nil {

@@ -278,7 +278,7 @@ func TestTLSToPlainServerReturnsErrorOfNetHTTP(t *testing.T) {
 	}
 }
 
-// A call ends when the server does not reply in time, or earlier with its context.
+// A call ends when the server does not reply in time, or earlier when its context ends.
 func TestCallFailsWithoutReply(t *testing.T) {
 	for name, at := range map[string]struct {
 		deadline, end time.Duration

@@ -88,7 +88,7 @@ func TestPanicDuringWriteEndsStream(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/sessions/"+ask.SessionID+"/events", nil)
 	r.Header.Set("Authorization", "Bearer "+w.token(bot))
 	func() {
-		defer func() { _ = recover() }() // the end of the stream is written by the handler itself, as net/http allows
+		defer func() { _ = recover() }() // writing the end panics in the handler, where net/http would recover
 		w.handler.ServeHTTP(panicWriter{httptest.NewRecorder()}, r)
 	}()
 	if !strings.Contains(log.String(), "the writing of an event panicked") {

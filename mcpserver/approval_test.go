@@ -68,7 +68,7 @@ func TestConcurrentCallsDoNotShareAnApproval(t *testing.T) {
 	})
 }
 
-// A call that asks again waits no longer than its client does, and its progress continues
+// A call that asks again waits no longer than its client waits. The progress in its notifications continues
 // to grow.
 func TestCallThatAsksAgainDoesNotWaitLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

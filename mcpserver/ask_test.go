@@ -53,7 +53,7 @@ func TestPersonAnswersModel(t *testing.T) {
 	})
 }
 
-// A denial is a normal result that is not confirmed, not an error (C3, F4).
+// A denial is a normal result that confirms nothing. It is not an error (C3, F4).
 func TestOnlyApprovalConfirms(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

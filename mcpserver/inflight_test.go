@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// postInSession sends a body in a session, and returns before the reply is complete.
+// postInSession sends a body in a session. It returns the response when its header has arrived.
 func (f *fixture) postInSession(agent, session, body string) *http.Response {
 	f.t.Helper()
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://askback.test/mcp",

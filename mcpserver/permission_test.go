@@ -194,8 +194,8 @@ const claude = `{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "inpu
 	{"question": "Which parts?", "header": "Parts", "multiSelect": true, "options": [{"label": "web", "description": ""}, {"label": "cli", "description": ""}]}
 ], "metadata": {"source": "plan"}}}`
 
-// The questions of Claude Code's own tool are asked, and its input comes back with all
-// answers and notes.
+// The questions of Claude Code's own tool are asked. The reply has the input of the tool, with all answers
+// and notes.
 func TestQuestionsOfClaudeCodeAreAsked(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		done := startCall(t.Context(), connect(), "permission_prompt", claude)

@@ -16,7 +16,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A pipeListener is a network within the process. It does not buffer, and works in a bubble.
+// A pipeListener is a net.Listener for connections within the process. The connections have no buffer, and
+// work in a synctest bubble.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}

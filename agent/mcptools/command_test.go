@@ -251,7 +251,7 @@ func TestStandardErrorIsLogged(t *testing.T) {
 
 // A command that is not ready, does not start or ends immediately is an error with a reason.
 func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // the test mostly waits
 	for _, c := range []struct {
 		mode string
 		o    func(*mcptools.Options)
@@ -285,7 +285,7 @@ func TestHugeResultEndsTheConnection(t *testing.T) {
 
 // Texts that are not UTF-8, unknown kinds of content and unusual tools cause no error.
 func TestUnusualTextsAndToolsAreAccepted(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // the test mostly waits
 	s, log := newCommand(t, "raw")
 	if got, want := names(t, s), []string{"bad\u202e/ name", "long"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q\n%s", got, want, log)

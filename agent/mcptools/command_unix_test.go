@@ -76,7 +76,7 @@ func TestHangingServerIsRestarted(t *testing.T) {
 
 // A server that responds keeps its process when a call is cancelled.
 func TestRespondingServerIsNotRestarted(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // the test mostly waits
 	s, _ := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 5 * time.Second })
 	first := call(t, s, "pid", `{}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -91,7 +91,7 @@ func TestRespondingServerIsNotRestarted(t *testing.T) {
 
 // Closing a server ends its process and the processes that it started.
 func TestCloseEndsProcessesOfCommand(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // the test mostly waits
 	s, _ := newCommand(t, "tools")
 	pid, child := call(t, s, "pid", `{}`), call(t, s, "child", `{}`)
 	s.Close()
@@ -107,7 +107,7 @@ func TestCloseEndsProcessesOfCommand(t *testing.T) {
 
 // A command that crashes leaves behind no process that it started.
 func TestCrashEndsProcessesOfCommand(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // the test mostly waits
 	s, _ := newCommand(t, "tools")
 	child, err := strconv.Atoi(call(t, s, "child", `{}`))
 	if err != nil {

@@ -42,8 +42,8 @@ func (w demoWindow) is(expression string) {
 	}
 }
 
-// click clicks an element until the expression effect is true. The page ignores a click on an element that
-// has just appeared.
+// click clicks an element repeatedly until the expression effect is true. The page ignores a click on an
+// element that has just appeared.
 func (w demoWindow) click(selector, effect string) {
 	w.t.Helper()
 	w.is(`document.querySelector('` + selector + `')`)
@@ -55,8 +55,8 @@ func (w demoWindow) click(selector, effect string) {
 	}
 }
 
-// picture writes a picture of the page to the folder ASKBACK_PICTURES for review. It checks that the page is
-// not wider than the window.
+// picture requires that the page is not wider than the window. If ASKBACK_PICTURES is set, it writes a
+// picture of the page to that folder for review.
 func (w demoWindow) picture(what string) {
 	w.t.Helper()
 	var wide bool

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The channels use changed people without a restart (F12). They have the Slack id and the mail address of a
-// person whom an admin added, until the person is removed.
+// The channels use changes to people without a restart (F12). They use the Slack id and the mail address of
+// an added person until the person is removed.
 func TestChannelsUsePeopleAddedOverTheAPI(t *testing.T) {
 	var file config.Config
 	file.Channels = map[string]channels.Settings{

@@ -22,7 +22,7 @@ type pageReader struct {
 	base string
 }
 
-// newPageReader logs in with a link that the command for these arguments prints.
+// newPageReader logs in with the link that askback login prints.
 func newPageReader(t *testing.T, env []string, base string) pageReader {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

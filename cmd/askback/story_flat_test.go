@@ -34,7 +34,7 @@ func TestFlatFormAsksOneQuestion(t *testing.T) {
 	}
 }
 
-// Options and descriptions of different number are an error for the model (C2).
+// An input with different numbers of options and descriptions is an error for the model (C2).
 func TestMismatchedDescriptionsAreRejected(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "flat.txtar")

@@ -18,8 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// A story is a server that hosts the agents of a file in testdata/stories. It also has the payloads of the
-// file.
+// A story is a server with the agents of a file in testdata/stories, and with the payloads of the file.
 type story struct {
 	*testServer
 	payloads map[string]string

@@ -167,8 +167,8 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 	return server
 }
 
-// The server is killed when Telegram has a message but its id is not recorded, and between the answers to
-// four questions. Afterwards only one message has buttons and the answers are kept. After the outcome no
+// The server is killed when Telegram has a message whose id is not recorded yet, and between the answers to
+// four questions. Afterwards only one message has buttons, and the answers are kept. After the outcome no
 // message has buttons.
 func TestTelegramMessagesAndAnswersSurviveAKill(t *testing.T) {
 	t.Parallel()

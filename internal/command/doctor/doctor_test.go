@@ -21,8 +21,8 @@ func (d *doctor) lastFinding() string {
 	return strings.Join([]string{f.Status, f.Check, f.Detail, f.Fix}, "|")
 }
 
-// It is a failure if the clock is more than five seconds behind the latest time in the database, because
-// deadlines then pass late (T27).
+// If the clock is more than five seconds behind the latest time in the database, askback doctor reports a
+// failure, because deadlines then pass late (T27).
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
@@ -40,8 +40,8 @@ func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	}
 }
 
-// askback doctor accepts a port if the server of this database listens there. It is a failure if another
-// program listens there. If the server listens on another address, it is only a warning.
+// askback doctor accepts a port if the server of this database listens there. If another program listens
+// there, the finding is a failure. If the server listens on another address, the finding is a warning.
 func TestDoctorReportsAPortInUse(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

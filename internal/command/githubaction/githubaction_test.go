@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/internal/command/githubaction/actiontest"
 )
 
-// env returns an environment with these inputs in the first attempt of a run.
+// env returns an environment for the first attempt of a run. The variables in more take precedence.
 func env(more map[string]string) func(string) string {
 	return func(name string) string {
 		if value, ok := more[name]; ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// read returns the metrics of the program.
+// read returns the metrics as the handler serves them.
 func read(t *testing.T, m *telemetry.Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()

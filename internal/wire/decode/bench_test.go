@@ -79,7 +79,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// A body without problems costs the tree of the parser and the slices of the request.
+// Decoding a body without problems allocates only the tree of the parser and the slices of the request.
 func TestDecodingAllocatesLittle(t *testing.T) {
 	const most = 20 // the limit; with a pointer or a closure for each member, the number would be 50
 	if got := testing.AllocsPerRun(100, func() { _, _ = decode.Request([]byte(ordinaryRequest)) }); got > most {

@@ -85,8 +85,8 @@ func mutated() *rapid.Generator[string] {
 	})
 }
 
-// agree checks that jcs agrees with another strict parser (T5). They may differ only in the maximum depth and
-// in numbers that a float64 cannot hold.
+// agree requires that jcs and jsontext accept the same text and return the same canonical form (T5). They may
+// differ only in the maximum depth and in numbers that a float64 cannot hold.
 func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 	_, err := jcs.Parse(src)
 	theirs := jsontext.Value(bytes.Clone(src))

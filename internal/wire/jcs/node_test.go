@@ -48,9 +48,9 @@ func inNode(t *testing.T, lines []string) []string {
 	return theirs
 }
 
-// compareWithNode compares the canonical form of each text with the form in JavaScript. Text that JavaScript
-// rejects must be rejected. JavaScript accepts more, because it allows duplicate names and rounds numbers
-// (T5).
+// compareWithNode requires that each accepted text has the same canonical form in JavaScript, and that texts
+// which JavaScript rejects are rejected. JavaScript accepts more, because it allows duplicate names and
+// rounds numbers (T5). The result is the number of equal forms.
 func compareWithNode(t *testing.T, texts []string) (compared int) {
 	t.Helper()
 	for i, text := range texts {

@@ -30,8 +30,8 @@ func leaves(members []jcs.Member) (out []leaf) {
 	return out
 }
 
-// checkSkim compares Skim with Parse: the same members of every name, and the same errors,
-// except for duplicates of names that Skim does not return.
+// checkSkim requires that Skim and Parse return the same members for every name, and the same errors.
+// Duplicates of names that Skim does not return are an exception.
 func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 	v, err := jcs.Parse(src)
 	twice := func(err error) bool {
