@@ -113,8 +113,8 @@ func TestLateAnswerShowsWhoSettledTheAsk(t *testing.T) {
 	f.shows(80, "(?s)denied by ben.*Too late")
 }
 
-// An ask that was answered here does not stay selected when other asks are shown again. From an ask that was
-// settled elsewhere, both directions lead to other asks.
+// An ask that was answered here does not stay selected when the filter is removed. From an ask that was
+// settled elsewhere, j selects another ask.
 func TestSettledAskDoesNotStaySelected(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

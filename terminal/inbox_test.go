@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// inboxWidths are the widths at which inboxes are tested: a list or an ask, the same with more room, and both
-// side by side.
+// inboxWidths are the widths at which inboxes are tested. At 40 and 80 columns, an inbox shows the list or an
+// ask, and at 200 columns both.
 var inboxWidths = []int{40, 80, 200}
 
 // An inboxFixture has an engine with asks, and an inbox of ana.

@@ -50,7 +50,7 @@ func TestPagesWithoutALogInRevealNoAsk(t *testing.T) {
 }
 
 // Agents and operators can neither read nor settle asks on the pages, whatever they send. An administrator
-// can (T1).
+// can read and settle asks (T1).
 func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
 		h := newServer(t)

@@ -129,7 +129,7 @@ func TestLongCallIsNotSelectedByDefault(t *testing.T) {
 	}
 }
 
-// Boxes, the page, and all calls of a session work without scripts.
+// Without scripts, a person can decide the calls that are selected with boxes, or all calls of a session.
 func TestChromiumSeveralAreDecidedWithoutScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: true})

@@ -83,7 +83,7 @@ func (b browser) secureList() *node {
 }
 
 // Operators and admins see the receivers of webhooks, and pause and resume them without scripts (E3). The
-// list names the person who did it. No other person sees it.
+// list shows who paused or resumed a receiver. Other people do not see the list.
 func TestEndpointIsPausedAndResumed(t *testing.T) {
 	h := newServer(t)
 	h.newSender()

@@ -141,8 +141,8 @@ func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	}
 }
 
-// A new ask goes to its place. The visible part of the list does not move. A button leads to the new ask
-// (F11).
+// A new ask appears in its place in the list. The visible part of the list does not move. A button leads to
+// the new ask (F11).
 func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 700})

@@ -139,8 +139,8 @@ func TestInvalidReassignFormShowsItsProblem(t *testing.T) {
 	ana.send(path, url.Values{"others": {strings.Repeat("x", 70_000)}}, http.StatusRequestEntityTooLarge)
 }
 
-// Only a person who may give an ask to others gets the form. A settled ask has no form, and an ask of other
-// people does not exist.
+// Only a person who may give an ask to others gets the form. A settled ask has no form. For an ask of other
+// people, the page is not found.
 func TestOnlyPeopleWhoMayReassignGetTheForm(t *testing.T) {
 	h := team(t)
 	h.engine.Set(engine.Settings{

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// hostileText contains markup, a script and a change of direction, if a page does not escape it.
+// hostileText contains markup, a script, a character that reverses text, and a control sequence.
 const hostileText = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202e\x1b[2J"
 
 // The page of a hosted run has its messages, calls with input and output, asks, children, todos, tokens and

@@ -218,7 +218,7 @@ func (s *realServer) deliver(t *testing.T, to, raw string) {
 	}
 }
 
-// A question goes out and its answer comes back, encrypted, through Exim and Dovecot.
+// A question and its answer pass through Exim and Dovecot over encrypted connections.
 func TestRealMailServerCarriesAnswers(t *testing.T) {
 	s := startRealServer(t)
 	s.run(t)

@@ -182,8 +182,8 @@ func (p *phone) barrier() {
 	p.waitOutcome(a)
 }
 
-// A button publishes to the reply topic, and answers as the person of the receiver, without an
-// address of the server (E3, F6).
+// A button publishes to the reply topic, and answers as the person of the receiver. The server needs no
+// public address (E3, F6).
 func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
@@ -274,8 +274,8 @@ func TestLatePersonLearnsWhoWasFirst(t *testing.T) {
 	}
 }
 
-// Forged, foreign and replayed tokens change nothing, and the log has a line but no token
-// (T20, T22).
+// Replayed and forged tokens change nothing, nor do tokens for another purpose or person. The log reports
+// such replies, but contains no token (T20, T22).
 func TestForgedRepliesAreIgnored(t *testing.T) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
@@ -318,7 +318,7 @@ func TestForgedRepliesAreIgnored(t *testing.T) {
 	}
 }
 
-// A dangerous call has no buttons, and no token decides it.
+// A reply with a valid token does not decide a dangerous call.
 func TestReplyDoesNotDecideDangerousCalls(t *testing.T) {
 	p := newPhone(t)
 	a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{

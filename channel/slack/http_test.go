@@ -133,7 +133,7 @@ func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
 	}
 }
 
-// Every character of a signature counts.
+// A signature is rejected if any of its characters is changed.
 func TestWholeSignatureIsCompared(t *testing.T) {
 	body := []byte(published.body)
 	good := slacktest.Sign(slacktest.SigningSecret, time.Unix(published.at, 0), body)

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
-// A message in a channel is seen when a member opens its form, or presses Send without a choice. Both actions
-// settle nothing. In a direct message, they mark only the delivery to this member.
+// A message in a channel is seen when a member opens its form, or presses Send without a choice. Neither
+// action settles the ask. In a direct message, the actions mark only the delivery to this member.
 func TestPressWithoutAChoiceMarksTheMessageSeen(t *testing.T) {
 	several := choice("lint", "unit", "race")
 	several.Questions[0].MultiSelect = true

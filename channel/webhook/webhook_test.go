@@ -437,8 +437,8 @@ func TestInvalidSecretsAreRejected(t *testing.T) {
 	}
 }
 
-// An agent that sends an address cannot learn from the error whether a name exists, or whether its address is
-// private. The cause is for the log of operators (T16).
+// The error is the same whether a name does not exist or its address is private. So an agent that sends an
+// address learns nothing about private names. Only the cause, which is for the log, differs (T16).
 func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 	c, err := New(Options{Secret: secret})
 	if err != nil {

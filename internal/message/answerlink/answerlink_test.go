@@ -61,8 +61,8 @@ func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	}
 }
 
-// A token is invalid if a character was changed, if it was truncated or encoded differently, and for another
-// key or purpose.
+// A token is invalid if it was changed, truncated or encoded differently. It is also invalid for another key
+// or purpose.
 func TestForgedTokensAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	token := sign(t, s, link)

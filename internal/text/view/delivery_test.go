@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A delivery that was seen shows the time. On another day it shows the day, too.
+// The sentence of a delivery shows the time at which the delivery was seen. If it was seen on another day,
+// the sentence also shows the day.
 func TestDeliverySentenceContainsTheTimeSeen(t *testing.T) {
 	at := time.Date(2026, 11, 3, 14, 3, 0, 0, time.UTC)
 	for _, c := range []struct {

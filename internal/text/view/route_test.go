@@ -11,7 +11,7 @@ import (
 
 func hours(n int) askback.Span { return askback.Span(time.Duration(n) * time.Hour) }
 
-// A route is a sentence that a person understands.
+// A route is shown as a sentence.
 func TestRouteIsASentence(t *testing.T) {
 	for _, c := range []struct {
 		route askback.Route

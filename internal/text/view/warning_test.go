@@ -94,7 +94,8 @@ func TestPaddingCausesAWarning(t *testing.T) {
 	}
 }
 
-// Each repair of the agent's call is one safe line. People who are left out are not a repair (F15).
+// Each repair of the agent's call is one line of safe text. People who are left out are not listed as a
+// repair (F15).
 func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
 		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"},
