@@ -152,9 +152,9 @@ func BenchmarkAppendAsk(b *testing.B) {
 	}
 }
 
-// A request without problems costs only the slices of the normalized request.
+// If a request has no problems, Normalize allocates only the slices of the normalized request.
 func TestNormalizingAllocatesLittle(t *testing.T) {
-	const most = 8 // a pointer for each checked string would cost 50 allocations
+	const most = 8 // building a JSON pointer for each checked string would take 50 allocations
 	r := ordinaryRequest()
 	if got := testing.AllocsPerRun(100, func() { _, _ = r.Normalize() }); got > most {
 		t.Errorf("got %v allocations, want at most %d", got, most)

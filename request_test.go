@@ -404,7 +404,7 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 	}
 }
 
-// JSON is compacted before it is stored, so that storing an ask does not change it.
+// Normalize compacts the JSON in a request, so that storing the ask does not change the JSON.
 func TestNormalizeCompactsJSON(t *testing.T) {
 	r := validConfirmation()
 	r.Context = json.RawMessage("\t{ \"why\" : \"<b> & \u2028\" }")

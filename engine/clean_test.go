@@ -92,7 +92,7 @@ func TestOldSettledAsksAreDeleted(t *testing.T) {
 	})
 }
 
-// Asks expire on time between two commits that each delete many old records.
+// A clean-up deletes many old records in several commits. Between two of these commits, asks expire on time.
 func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const old = 640

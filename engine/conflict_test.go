@@ -268,7 +268,8 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 	wantError(t, err, askback.ErrStopping)
 }
 
-// An approval by another process can be consumed, although the cache of this process has the old ask.
+// An approval that another process recorded can be consumed, although the cache of this process has the old
+// ask.
 func TestStaleCacheDoesNotRejectConsume(t *testing.T) {
 	s := memstore.New()
 	here, there := engine.New(s, nil), engine.New(s, nil)

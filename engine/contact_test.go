@@ -159,8 +159,8 @@ func TestCodeLinksOneContact(t *testing.T) {
 	}
 }
 
-// A person has few valid codes, and a new code replaces the oldest code. The store has only hashes of codes,
-// and only encrypted addresses.
+// The number of valid codes of a person is limited. A further code replaces the oldest code. The store has
+// only hashes of codes, and only encrypted addresses.
 func TestCodesAndAddressesAreNotStoredInPlainText(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -195,7 +195,8 @@ func TestCodesAndAddressesAreNotStoredInPlainText(t *testing.T) {
 	}
 }
 
-// Wrong codes from one address are limited, even if the next code is right. Other addresses are not affected.
+// After five wrong codes, an address can link no contact for ten minutes, even with a valid code. Other
+// addresses are not affected.
 func TestWrongCodesFromOneAddressAreLimited(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)

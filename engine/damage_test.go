@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// An operation on a damaged ask returns an error with its id. Lists, streams, deadlines,
-// stats and clean-up continue with the other asks.
+// An operation on a damaged ask returns an error with the id of the ask. Lists, streams, deadlines, stats and
+// clean-up continue with the other asks.
 func TestDamagedAskDoesNotAffectOtherAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

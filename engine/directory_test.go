@@ -93,8 +93,8 @@ func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 	})
 }
 
-// A route of the API does not weaken the requirements of the settings. The routes of the settings are tried
-// first.
+// A route of the API can strengthen the requirements of the settings, but not weaken them. The routes of the
+// settings are tried first.
 func TestAPIRouteDoesNotWeakenSettings(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{
 		Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true,

@@ -512,7 +512,8 @@ func TestAskWithUnsentDeliveryIsNotDeleted(t *testing.T) {
 	})
 }
 
-// A process with NoEffects sends nothing, and a process without the channel makes no attempt.
+// A process with the option NoEffects sends nothing, and a process without the channel makes no attempt. A
+// later process with the channel makes the first attempt.
 func TestOnlyProcessesWithTheChannelSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()

@@ -159,7 +159,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// An ask that was used recently is read from the cache. An older ask is read from the store.
+// An ask that was used recently stays in the cache. Asks that were not used recently are read from the store.
 func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	const asks = 1000
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 200_000})

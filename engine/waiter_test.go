@@ -219,7 +219,7 @@ func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	})
 }
 
-// Wait returns immediately, with the ask and the error of the context (D3).
+// If the context has ended, Wait returns immediately, with the ask and the error of the context (D3).
 func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
 	a := newFixture(t, kept, nil).ask(question())

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// An ask has a delivery of its question and then a delivery of its outcome. They go to its callback, and to
-// each receiver that was added while the ask was open. Without receivers the ask has no deliveries (E3).
+// The callback of an ask, and each receiver that was added while the ask was open, get the question and then
+// the outcome. With neither a callback nor receivers, the ask has no deliveries (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string][]askback.EventType{} // by receiver

@@ -40,7 +40,8 @@ func TestApprovalByGrantUsesAndRequiresTheGrant(t *testing.T) {
 	})
 }
 
-// A session with a record is notified twice about an ask: when the ask is opened and when it is settled.
+// An ask in a session with a record has two NotifySession effects: one effect when the ask is opened, and one
+// effect when it is settled.
 func TestSessionIsNotifiedOfOpenAndClosedAsk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var got []lifecycle.Input

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The golden file has the stored form of these fields in every release. A new field adds a member and does
+// In every release, these fields have the stored form in the golden file. A new field adds a member and does
 // not change the other members.
 func TestStoredFormOfEventsIsStable(t *testing.T) {
 	got, err := filltest.New[lifecycle.Event]().Append(nil)
@@ -67,8 +67,8 @@ func TestStoredEventIsCompact(t *testing.T) {
 	}
 }
 
-// Changes of a state are stored without the usual state. The usual state in an event of an older release is
-// read, too.
+// An event state_change is stored without its state if this is the usual state. An event of an older release
+// may contain the usual state.
 func TestUsualStateOfAnEventIsRead(t *testing.T) {
 	for data, want := range map[string]string{
 		`{}`: "llm_requesting", `{"state":"llm_requesting"}`: "llm_requesting", `{"state":"idle"}`: "idle",

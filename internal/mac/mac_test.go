@@ -32,7 +32,7 @@ func TestSumsOfDifferentInputsDiffer(t *testing.T) {
 	}
 }
 
-// Mails that people have received contain sums, so the form stays the same.
+// The form of a sum must never change, because mails that people have received contain sums.
 func TestSumOfAnEarlierReleaseIsTheSame(t *testing.T) {
 	const want = "78baa267915d6a3b6cfd3054cf3ed27c0501527dd91a41570fd7a449a62b4f79"
 	if got := hex.EncodeToString(mac.Sum(key, "email reply", "ask_1", "ana", "0")); got != want {
