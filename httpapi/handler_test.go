@@ -314,8 +314,8 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	}
 }
 
-// An unknown path returns a problem. For an unknown method, the header Allow has the methods of
-// the path.
+// An unknown path returns a problem. If only the method is unknown, the header Allow lists the methods of the
+// path.
 func TestUnknownPathReturnsProblem(t *testing.T) {
 	w := newFixture(t, nil)
 	if got := w.send("GET", "/api/v1/nothing", w.token(ana), ""); got.status != 404 ||

@@ -43,7 +43,7 @@ func newIssuerFixture(t *testing.T) *fixture {
 	return f
 }
 
-// listTools lists the tools with this header Authorization.
+// listTools requests the list of tools with this Authorization header. It returns the response.
 func (f *fixture) listTools(authorization string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/mcp",
 		strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))

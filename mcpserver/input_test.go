@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// The set has the latest keys and does not grow without bound.
+// The set of recent deliveries contains the latest keys, and its size is limited.
 func TestRecentSetIsBounded(t *testing.T) {
 	started := time.Now()
 	m := mcpserver.NewRecentSet(started)

@@ -106,7 +106,7 @@ func params(t *testing.T, m map[string]any, method string, id float64) map[strin
 }
 
 // A client that subscribes to tasks gets the result of each task once, when a person has answered. The
-// subscription ends with the last task, and leaves out the tasks of other agents (F9).
+// subscription ends after the result of the last task. It sends nothing about tasks of other agents (F9).
 func TestSubscriptionSendsEachTaskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -73,8 +73,8 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// A hook stops waiting before its limit and ends at the limit. Its result is the decision, if it has printed
-// one. It prints no decision after the limit.
+// A hook stops waiting before its limit and ends at the limit. If it has printed a decision, this decision is
+// its result. It prints no decision after the limit.
 func TestHookEndsAtItsLimit(t *testing.T) {
 	blocked := errors.New("blocked")
 	for _, c := range []struct {

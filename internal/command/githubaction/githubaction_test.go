@@ -190,8 +190,8 @@ func TestActionDeclaresEveryInputAndOutput(t *testing.T) {
 
 var uses = regexp.MustCompile(`(?s)uses: askback/askback@\S+\n(.*?)(?:\n\s*- |\n` + "```" + `)`)
 
-// The workflows of the documentation use existing inputs and outputs of the action, and put neither into a
-// script.
+// docs/github-action.md describes every input and output of the action. Its workflows use only existing
+// inputs and outputs, and have no expression in a script.
 func TestExamplesOfTheActionAreValid(t *testing.T) {
 	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {

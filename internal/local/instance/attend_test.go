@@ -70,7 +70,7 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	}
 }
 
-// A process may have made its record without having locked the record yet. It still waits, so its ask is not
+// A process that has made its record, but has not locked the record yet, is still waiting. So its ask is not
 // withdrawn.
 func TestNewRecordIsNotAbandoned(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}

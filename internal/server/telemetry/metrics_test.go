@@ -176,7 +176,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 }
 
-// A reading without a database has the other metrics, and logs the error.
+// If the database cannot be read, the other metrics are served, and the error is logged.
 func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 	var log strings.Builder
 	m := telemetry.New("", slog.New(slog.NewTextHandler(&log, nil)))
@@ -189,7 +189,7 @@ func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-// The dashboard and the alerts in docs/monitoring use existing metrics, and the page about them has each
+// The dashboard and the alerts in docs/monitoring use only existing metrics. README.md there lists every
 // metric of Askback (F16).
 func TestDashboardAndAlertsUseMetricsThatExist(t *testing.T) {
 	m := telemetry.New("", slog.New(slog.DiscardHandler))

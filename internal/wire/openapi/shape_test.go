@@ -332,8 +332,8 @@ func fillBlanks(v map[string]any) (bare bool) {
 	return bare
 }
 
-// The results of an engine match their schemas: asks, sessions, grants, tokens, statistics
-// and events (docs/wire.md §4). The replies in the formats of other programs do, too.
+// The results of an engine match their schemas: asks, sessions, grants, tokens, statistics and events
+// (docs/wire.md §4). The replies in the formats of other programs match their schemas, too.
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

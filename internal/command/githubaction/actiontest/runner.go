@@ -79,7 +79,7 @@ type Job struct {
 	Env     map[string]string // the environment of the workflow
 	Environ []string          // the environment of the runner; the last value of a name counts
 	Dir     string            // the workspace
-	Matrix  any               // nil if the job has none
+	Matrix  any               // nil if the job has no matrix
 }
 
 // A Result is the result of an action.
