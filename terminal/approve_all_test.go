@@ -26,7 +26,7 @@ func approvedAll(scope askback.Scope, reason string) terminal.Result {
 	}}
 }
 
-// Typing all and then yes approves later calls, for the time that the prompt shows (D1, F8).
+// Typing "all" and then "yes" approves later calls, for the time that the prompt shows (D1, F8).
 func TestTypingAllThenYesApprovesLaterCalls(t *testing.T) {
 	for script, reason := range map[string]string{
 		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally",
@@ -75,7 +75,7 @@ func TestApprovalOfAllShellCallsShowsAWarning(t *testing.T) {
 // decisionLine matches lines that approve when the call is asked again.
 var decisionLine = regexp.MustCompile(`(?im)^\s*(y|yes|approved?|all|all tool)\s*$`)
 
-// Later calls are approved only by typing all and then yes, and not from a pipe (C3, F8).
+// Later calls are approved only by typing "all" and then "yes", and not from a pipe (C3, F8).
 func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	check := func(t testingT, human, suggested bool, second string) {
 		v := view.Of(callAsk())
@@ -110,8 +110,8 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	})
 }
 
-// After all, the prompt asks for yes. Before that, it discards text that was typed ahead, such as a yes that
-// was pasted together with all.
+// After "all", the prompt asks for "yes". Before it asks, it discards text that was typed ahead, such as a
+// "yes" that was pasted together with "all".
 func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	k := newFakeKeyboard()
 	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})

@@ -89,7 +89,7 @@ func TestInboxSavesDrafts(t *testing.T) {
 	}
 }
 
-// The draft of a page is filled in. Each field goes to its place, and the answer contains it.
+// A draft that was saved on the pages is restored. Each part of the draft is in its field and in the answer.
 func TestInboxRestoresDraftsOfThePages(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -169,8 +169,9 @@ func TestEscKeepsTypedText(t *testing.T) {
 	}
 }
 
-// The arrows wrap around. From five options on, letters filter. A key that types another character on another
-// keyboard is explained, and the arrows and Enter reach everything there.
+// The arrow keys continue at the other end of the list. If there are five options or more, letters filter the
+// options. A key of another keyboard layout has no effect, and the panel shows that the arrow keys and Enter
+// reach everything.
 func TestArrowsReachEveryOptionOnAnyKeyboard(t *testing.T) {
 	three, many := askback.Question{Options: askback.Options("eu", "us", "ap"), NoOther: true}, askback.Question{
 		Options: askback.Options("north", "south", "east", "west", "centre"), NoOther: true,

@@ -53,7 +53,7 @@ func TestChromiumControlEnterSendsTheAnswer(t *testing.T) {
 }
 
 // The button that decides the selected asks is enabled only if some asks are selected, and shows their
-// number. The address of a list does not keep the confirmation.
+// number. The confirmation of a decision is shown once and removed from the address of the list.
 func TestChromiumDecideButtonRequiresASelection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

@@ -502,7 +502,7 @@ func TestButtonOfALinkCountsAsOneVote(t *testing.T) {
 	}
 }
 
-// Without links in the options, the address does not exist.
+// If the options of the pages have no links, the address of a link is not found.
 func TestLinksAreOffWithoutASigner(t *testing.T) {
 	h := newLinkServer(t)
 	path := h.path(h.ask(database()), 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// A page claims that there are no questions only if it is both the first and the last page.
+// The list reports that there are no open questions only if it has no other pages.
 func TestEmptyPageOfInboxLinksToTheNext(t *testing.T) {
 	for _, c := range []struct {
 		in         pages.Inbox

@@ -38,7 +38,7 @@ func TestRowsAreSentWithoutAPage(t *testing.T) {
 }
 
 // A list of a thousand open asks loads its pages while a person scrolls. Each ask has one row, in order. The
-// rows stay when an ask is opened, and new asks of pages that are not loaded count.
+// rows stay when an ask is opened. The number of asks includes new asks on pages that are not loaded.
 func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 	c := newChromium(t)
 	last := ""

@@ -62,7 +62,7 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 		t.Fatalf("got %+v, %v", settled.Outcome, err)
 	}
 
-	// The ask is settled elsewhere. The form is removed, and the typed text is still there.
+	// When the ask is settled elsewhere, the form is removed, and the page still shows the typed text.
 	w.typeInto("#q1-other", "a ballad")
 	if _, err := c.client(askback.Responder,
 		"ben").Answer(t.Context(), c.pendingAsk().ID, askback.Choose("sonnet")); err != nil {

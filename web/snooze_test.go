@@ -139,7 +139,8 @@ func (w *lockedRecorder) body() string {
 }
 
 // The row of a snoozed ask comes back on an open page without a reload, with its mark, even if the page
-// reconnects later. The position of the stream does not change (E6, F11).
+// reconnects later. The message with the row has no id, so the position of the stream does not change (E6,
+// F11).
 func TestLivePageShowsAskAfterItsSnooze(t *testing.T) {
 	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1 if the ask is snoozed while the page is open
 		synctest.Test(t, func(t *testing.T) {

@@ -178,8 +178,7 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// No command contains a host that a shell would change. In that case, the page has no command with the
-// address (T10).
+// If a shell would change the host, the page shows no command with the address (T10).
 func TestCommandsContainOnlyPlainHosts(t *testing.T) {
 	h := newServer(t)
 	ana := browser{h, h.secret(askback.Responder, "ana")}

@@ -334,7 +334,7 @@ func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f.slack.Delete(m)
 	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
 	settled := f.ask(choice("x", "y"))
-	f.live(settled) // by now, the outcome of the first message was tried; otherwise the check below fails
+	f.live(settled) // when this message has buttons, the outcome of the first message has been tried
 	got, err := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "op"}).Deliveries(t.Context(),
 		askback.DeliveryQuery{AskID: a.ID})
 	must(t, err)

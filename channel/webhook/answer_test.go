@@ -113,7 +113,8 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// text returns the option that a selects. If a has other parts, which only the API accepts, text returns "".
+// text returns the only option that an answer selects. If the answer has any other part, text returns "",
+// because only the API accepts such an answer.
 func text(a askback.Answer) string {
 	if len(a.Answers) != 1 || a.Answers[0].Notes != "" || a.Answers[0].Other != "" || len(a.Answers[0].Selected) != 1 {
 		return ""

@@ -23,7 +23,7 @@ func TestOutcomeRecordsTheNameOfTheChannelOrPush(t *testing.T) {
 	}
 }
 
-// Names identify channels. People read the titles.
+// Each kind has a name that no other kind has, a title and a reader of settings.
 func TestChannelsHaveNamesAndTitles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range kinds.All {
