@@ -10,8 +10,7 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// On a phone, a preview does not wrap its lines. It scrolls sideways, and the page does
-// not.
+// On a phone, a preview does not wrap its lines. The preview scrolls sideways, but the page does not.
 func TestChromiumPreviewDoesNotWrapLines(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

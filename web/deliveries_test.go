@@ -268,7 +268,7 @@ func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 	}
 }
 
-// The list and the page of an ask name the receiver of a delivery, and the time at which the list was loaded.
+// The list and the page of an ask show the receiver of a delivery, and the time at which the list was loaded.
 func TestDeliveriesNameThePerson(t *testing.T) {
 	h := newServer(t)
 	h.newSender()

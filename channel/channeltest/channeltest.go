@@ -52,8 +52,8 @@ type Settings struct {
 type Service interface {
 	// Open returns a new channel with the same settings each time, as after a restart of the server.
 	Open(t testing.TB) Channel
-	// Join introduces a person to the service, if the settings do not do so. The suite calls Join once for
-	// each person, while the channel takes answers.
+	// Join makes a person known to the service, unless the settings do so. The suite calls Join once for each
+	// person, while the channel takes answers.
 	Join(ctx context.Context, e *engine.Engine, person string) error
 	// Receivers returns the receivers of ana and ben in the settings. It returns nil if Join introduces
 	// people.

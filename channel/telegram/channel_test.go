@@ -264,7 +264,7 @@ func (p *thumb) labels() (all []string) {
 	return all
 }
 
-// answer gives an answer. Labels may look different from their text, so options are found by their number
+// answer gives an answer. A message may show a label in another form, so answer finds an option by its number
 // among the options of all questions.
 func (p *thumb) answer(a askback.Answer) error {
 	switch a.Decision {
@@ -340,8 +340,8 @@ func visible(s string) string {
 	return strings.ReplaceAll(s, "⟨U+200B⟩", "")
 }
 
-// onPage lists the cases with answers that must be decided on the page: long calls, whose end is easily
-// overlooked.
+// onPage lists the cases with answers that must be decided on the page. They are long calls, whose end is
+// easily overlooked.
 var onPage = []string{"call of 20 kB", "call of 1 MB"}
 
 func TestTelegramPassesTheSuite(t *testing.T) {

@@ -182,8 +182,8 @@ func TestSnoozedQuestionIsNotListed(t *testing.T) {
 	b.outcome(a.ID)
 }
 
-// The command stop unlinks the chat. A user who blocks the bot is unlinked, too, with or without an update
-// about the block.
+// The command /stop unlinks the chat. A chat is also unlinked if its user blocks the bot, with or without an
+// update about the block.
 func TestStopAndBlockUnlinkTheChat(t *testing.T) {
 	b := newBot(t)
 	b.reply(ben, ben, 0, "/stop")

@@ -261,8 +261,8 @@ func (s *Server) Fail(how Failure, skip, count int) (failed func() int) {
 	}
 }
 
-// Limit makes the server enforce the limits of Telegram. The server then accepts thirty messages a second in
-// all. A chat accepts one message a second after a burst.
+// Limit makes the server enforce the limits of Telegram. The server accepts thirty messages a second in all.
+// Each chat accepts a burst of messages, and then one message a second.
 func (s *Server) Limit(burst int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

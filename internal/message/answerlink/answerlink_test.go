@@ -108,7 +108,7 @@ func TestIncompleteLinksAreNotSigned(t *testing.T) {
 	}
 }
 
-// Without a key, nothing is signed and no token is valid. A key that appears later is used.
+// Without a key, nothing is signed and no token is valid. A key that becomes available later is used.
 func TestKeyIsFetchedWhenNeeded(t *testing.T) {
 	missing := errors.New("no key")
 	var current []byte
@@ -169,8 +169,8 @@ func TestLinkOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// A token with a valid signature is invalid if it has another version, or more fields than a link. Another
-// release, or another use of the key, signed it.
+// A token with a valid signature is invalid if it has another version, or more fields than a link. Such a
+// token is from another release, or from another use of the key.
 func TestSignedTextsOfOtherReleasesAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	raw, err := base64.RawURLEncoding.DecodeString(sign(t, s, link))
