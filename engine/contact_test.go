@@ -334,7 +334,8 @@ func TestContactWithoutTokenEndsWhenItsPersonIsUnknown(t *testing.T) {
 	k.wantEnded(t, "with a token", "telegram", "42", false)
 }
 
-// The code of a revoked token or of a logged-out browser links no contact.
+// A code that was made with a revoked token or in a browser links no contact after the token is revoked or
+// the browser is logged out.
 func TestCodeEndsWithItsToken(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, token := k.withToken(t, "ana", 0)
@@ -365,7 +366,7 @@ func TestCodeEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// An address belongs to one contact, of the person who added it last.
+// An address belongs to one contact only: the contact of the person who last added the address.
 func TestAddressBelongsToThePersonWhoAddedItLast(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)

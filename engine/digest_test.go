@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A counter is a channel that records the event of each message and the number of other waiting questions in
-// it.
+// A counter is a channel that records the event of each message. It also records the numbers of other waiting
+// questions in the messages.
 type counter struct {
 	mu     sync.Mutex
 	events []string

@@ -130,7 +130,7 @@ func TestWaitForSettledAskIsNotCounted(t *testing.T) {
 	})
 }
 
-// The JSON that revisions keep counts toward the memory of the cache.
+// The memory limit of the cache includes the JSON that revisions keep.
 func TestJSONOfRevisionsIsBoundedByCacheBytes(t *testing.T) {
 	const limit = 1 << 20
 	p := newFixture(t, discardStore{memstore.New()}, &engine.Options{CacheBytes: limit})

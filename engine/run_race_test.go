@@ -19,7 +19,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An overtaken is a store that calls before once: when it is about to commit the first change with a new ask.
+// An overtaken is a store that calls its function before once, when it is about to commit the first change
+// with a new ask.
 type overtaken struct {
 	engine.Store
 	before func(stream string)
@@ -54,8 +55,8 @@ func TestCancelByAnotherProcessPreventsAsk(t *testing.T) {
 	})
 }
 
-// An equalCommit is a store that commits the first start of a tool but returns ErrUnknown, so that the
-// process does not know who committed it.
+// An equalCommit is a store that commits the first start of a tool but returns ErrUnknown. The process then
+// cannot know whether the stored start is its own.
 type equalCommit struct {
 	engine.Store
 	once sync.Once
@@ -151,8 +152,8 @@ func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	})
 }
 
-// A lateChild is a store that calls before and after once: around the commit of the first change with a new
-// child.
+// A lateChild is a store that calls its function before, commits, and calls its function after. It does so
+// only for the first change with a new child.
 type lateChild struct {
 	engine.Store
 	before func(parent string)
@@ -195,8 +196,8 @@ func TestChildThatEndsImmediatelyIsNotCancelled(t *testing.T) {
 	})
 }
 
-// If the parent of a child is cancelled while the child starts, the child is cancelled, too. The cancellation
-// of the parent does not find the child.
+// If a parent is cancelled while a child starts, the cancellation of the parent does not find the child. The
+// child is still cancelled.
 func TestChildThatStartsLateIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A failed request to a model is repeated after a pause, without a goroutine that waits, and its tokens are
-// counted.
+// A failed request to a model is repeated after a pause. No goroutine waits during the pause, and the tokens
+// of the failed request are counted.
 func TestFailedRequestOfAHostedRunIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
@@ -212,8 +212,8 @@ type partialRunner struct{ *scriptRunner }
 
 func (partialRunner) Hosts(agent string) bool { return agent == "child" }
 
-// testRunWaits tests that a run of the agent poem waits while only a process with another runner runs. When a
-// process with the agent runs, the run must go on within a time.
+// testRunWaits tests that a run of the agent poem waits while the only process has another runner. When a
+// process with the agent starts, the run must go on within the time within.
 func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestOldRunsAreDeleted(t *testing.T) {
 	})
 }
 
-// If there are more models than slots, they run one after another, and do not delay deliveries. Hosted agents
+// Requests to models that exceed the number of slots run later, and do not delay deliveries. Hosted agents
 // may have more open asks than other agents.
 func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -534,7 +534,8 @@ func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	})
 }
 
-// A cancelling is a store that calls before once, with the id of the first stream whose history is read.
+// A cancelling is a store that calls its function before once, with the id of the first stream whose history
+// is read.
 type cancelling struct {
 	engine.Store
 	before func(id string)

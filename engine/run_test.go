@@ -35,11 +35,11 @@ type host struct {
 type scriptRunner struct {
 	scripts map[string][]conversation.ModelReplied
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
-	// called with each outcome of an ask; may be nil
+	// if not nil, called with each outcome of an ask
 	settled func(o askback.Outcome)
 	// the MCP server of the tools; "" means files
 	server string
-	// the replies of the model; it replaces scripts if it is not nil
+	// if not nil, returns the replies of the model in place of scripts
 	reply func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input
 
 	mu       sync.Mutex

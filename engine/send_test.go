@@ -385,7 +385,7 @@ func TestCallbackOfAskPrecedesSessionAndSettings(t *testing.T) {
 	})
 }
 
-// addressFunc is a channel that accepts each delivery.
+// addressFunc is a channel that passes each delivery and its address to a function. No delivery fails.
 type addressFunc func(d askback.Delivery, address string)
 
 func (addressFunc) SendTest(context.Context, string, string, string, []string) (int, error) {

@@ -56,8 +56,8 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	})
 }
 
-// lost reports whether the receiver of these deliveries does not have the question: the list is empty, or the
-// last delivery took the question away.
+// lost reports whether the receiver of these deliveries does not have the question now: the list is empty, or
+// the last delivery is a reassignment to other receivers.
 func lost(events []askback.EventType) bool {
 	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// heldAnswer parses "5s, answers: SQLite". The first line has the time and the person.
+// heldAnswer parses a text such as "5s, answers: SQLite". The first of the lines has the time and the person.
 func heldAnswer(t *testing.T, s lifecycle.AskState, what string, lines []string) lifecycle.Input {
 	t.Helper()
 	lasts, what, _ := strings.Cut(what, ", ")

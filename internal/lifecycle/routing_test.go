@@ -77,7 +77,7 @@ func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
 	return in
 }
 
-// describeApprovers writes the people who may decide an ask to b, if a step changed these people.
+// describeApprovers writes to b the people who may decide an ask, if a step changed these people.
 func describeApprovers(b *strings.Builder, before, after askback.Ask) {
 	if before.ID != "" && !slices.Equal(before.Approvers, after.Approvers) {
 		fmt.Fprintf(b, "  may be decided by %s\n", strings.Join(after.Approvers, ", "))

@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// A delivery is marked as seen once, while the ask is pending or by the answer that settles the ask. A person
-// marks the deliveries to this person. A delivery to a room is marked by one of the people in the room (E3 to
-// E7).
+// A delivery is marked as seen once: while the ask is pending, or by the answer that settles the ask. The
+// deliveries to a person are marked by that person. The deliveries to a room are marked by one of the people
+// in the room (E3 to E7).
 func TestDeliveryIsMarkedSeenOnlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, _, err := step(lifecycle.AskState{}, anyAsked().Draw(t, "asked"))

@@ -61,7 +61,7 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	return b.String()
 }
 
-// describeDeliveries writes the deliveries that a step added or changed to b.
+// describeDeliveries writes to b the deliveries that a step added or changed.
 func describeDeliveries(b *strings.Builder, before, after []askback.Delivery) {
 	for i, d := range after {
 		if i >= len(before) || d != before[i] {

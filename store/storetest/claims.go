@@ -191,8 +191,8 @@ func testCompletions(t *testing.T, sub Subject) {
 	mustEqual(t, "effects after the timeout", effectIDs(mustClaim(t, s, "c", later, 0)), []string{"eff_2"})
 }
 
-// testClaimInFailingBatch checks that claims are kept if another change of their batch
-// fails after a part of it was written.
+// testClaimInFailingBatch checks that claims are kept if another change of their batch fails after the store
+// has written a part of that change.
 func testClaimInFailingBatch(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
