@@ -111,7 +111,7 @@ func (c testCase) file(t *testing.T, remove bool) config.File {
 	return files[i]
 }
 
-// checkSecondEdit checks that a second edit changes nothing.
+// checkSecondEdit requires that a second edit changes nothing.
 func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	t.Helper()
 	twice, err := c.file(t, false).Edit(after)
@@ -124,8 +124,8 @@ func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	}
 }
 
-// checkRemoval checks that removing Askback restores the original content, or produces the file "removed" of
-// the archive. If a JSON file did not exist before, {} remains.
+// checkRemoval requires that removing Askback restores the original content, or produces the file "removed"
+// of the archive. If a JSON file did not exist before the edit, the result is {}.
 func (c testCase) checkRemoval(t *testing.T, after []byte) {
 	t.Helper()
 	out, err := c.file(t, true).Edit(after)

@@ -228,8 +228,8 @@ var consent = regexp.MustCompile(
 	`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`,
 )
 
-// checkApprovals checks that only an approval results in an approval in the format of the client. It skips an
-// input unless all its calls are confirmations.
+// checkApprovals requires that the results of outcomes without an approval do not look like an approval to
+// the client. It does nothing unless all calls of the input are confirmations.
 func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	var asks []askback.Ask
 	for _, call := range in.Calls {
@@ -255,7 +255,8 @@ func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 }
 
 // checkEveryAnswer answers each question with notes and, if the question permits a text, with a text. It
-// checks that the result contains these notes and texts, and the comment. It skips confirmations.
+// requires that the result contains these notes and texts, and the comment. It does nothing for
+// confirmations.
 func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}

@@ -228,8 +228,7 @@ func (d *document) writeGoals(out *strings.Builder) {
 	}
 }
 
-// trimLines removes the spaces at the ends of lines, and empty lines at the
-// beginning.
+// trimLines returns text without the spaces at the ends of lines, and without empty lines at the beginning.
 func trimLines(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.TrimLeft(text, "\n")) {

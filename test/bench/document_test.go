@@ -124,7 +124,7 @@ type element struct {
 	text  string
 }
 
-// elements parses a picture.
+// elements parses a picture and returns its elements.
 func elements(t *testing.T, raw []byte) (all []element) {
 	t.Helper()
 	for in := xml.NewDecoder(strings.NewReader(string(raw))); ; {

@@ -59,7 +59,7 @@ func (g *group) run() {
 	}
 }
 
-// gather adds the waiting writes to a batch.
+// gather returns the batch with the waiting writes added.
 func (g *group) gather(batch []write) []write {
 	for yielded := !g.yields; len(batch) < g.limit; {
 		switch {

@@ -98,7 +98,7 @@ func runSetup(ctx context.Context, command []string, folder string) error {
 	return nil
 }
 
-// peerFiles reads the files of a peer and the files that all peers share, keyed by their path in the folder
+// peerFiles returns the files of a peer and the files that all peers share, keyed by their path in the folder
 // of all peers. It omits installed packages, and the documents about all peers.
 func peerFiles(sources, name string) (map[string][]byte, error) {
 	files := map[string][]byte{}

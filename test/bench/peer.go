@@ -191,8 +191,8 @@ func (t *tail) String() string {
 	return strings.Join(strings.Fields(string(t.last)), " ")
 }
 
-// peerData creates a folder for the data of a peer. The user that runs
-// PostgreSQL can open it.
+// peerData creates a folder for the data of a peer and returns its path. The user that runs PostgreSQL can
+// open the folder.
 func peerData(in string) (string, error) {
 	dir, err := os.MkdirTemp(in, ".bench-peer-*")
 	if err != nil {

@@ -165,7 +165,7 @@ func TestStopKillsPeerAndItsChildren(t *testing.T) {
 	}
 }
 
-// newPeerSet starts fake peers. all maps the names of peers to the names of fakes.
+// newPeerSet starts fake peers and returns them. all maps the name of each peer to the name of its fake.
 func newPeerSet(t *testing.T, all map[string]string) *peerSet {
 	t.Helper()
 	dir, err := peerData(t.TempDir())

@@ -116,7 +116,7 @@ func (r *record) copyFrom(
 		runStatement(conn, `delete from history`))
 }
 
-// sampleOf reads the row of an ask and its latest event.
+// sampleOf returns the row of an ask and its latest event.
 func sampleOf(conn *sqlite.Conn, id string) (s sample, err error) {
 	if s.row, err = readRow(conn, `select `+recordColumns+` from records where id = ?`, id); err != nil {
 		return s, err

@@ -65,7 +65,8 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 	}, c.kill()
 }
 
-// replaceProcess kills a process, starts another, and reads the measurements of the new process.
+// replaceProcess kills a process, starts and returns a new process, and reads the measurements of the new
+// process.
 func replaceProcess(ctx context.Context, c *process, path string, found *resumeResult) (*process, error) {
 	if err := c.kill(); err != nil {
 		return nil, err

@@ -163,7 +163,7 @@ func (s *scale) measureCycles(ctx context.Context, dir, large string, progress i
 	return nil
 }
 
-// measureAt runs cycles on the database at path.
+// measureAt measures cycles on the database at path.
 func measureAt(ctx context.Context, c scaleCase, path string, p plan, runs int) (m measurement, err error) {
 	subject, err := c.open(ctx, path)
 	if err != nil {

@@ -81,7 +81,7 @@ func (f fixture) as(kind askback.Kind, name string) askback.Client {
 func (f fixture) agent() askback.Client             { return f.as(askback.Agent, "deploybot") }
 func (f fixture) person(name string) askback.Client { return f.as(askback.Responder, name) }
 
-// ask makes an ask and requires success.
+// ask makes an ask, requires success, and returns the ask.
 func (f fixture) ask(client askback.Asker, q askback.Request) askback.Ask {
 	f.Helper()
 	a, err := client.Ask(f.ctx(), q)

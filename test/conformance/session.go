@@ -32,7 +32,7 @@ func inSession(key string) askback.Request {
 	return q
 }
 
-// start starts a session and requires success.
+// start starts a session, requires success, and returns the session.
 func (f fixture) start(agent askback.Sessions, q askback.SessionRequest) askback.Session {
 	f.Helper()
 	one, err := agent.Start(f.ctx(), q)

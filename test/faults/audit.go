@@ -72,8 +72,8 @@ func (c *checker) audit(ctx context.Context) (bad []violation, err error) {
 	return bad, nil
 }
 
-// checkAllAsks checks every ask in the database, and that all acknowledged asks are
-// stored.
+// checkAllAsks returns the violations of all asks in the database, and a violation for each acknowledged ask
+// that is not stored.
 func (c *checker) checkAllAsks(ctx context.Context) (bad []violation, err error) {
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {

@@ -369,7 +369,7 @@ func (t *channelKillTest) afterKills(ctx context.Context) error {
 	return errors.Join(t.checkWebhooks(), t.checkSecrets(ctx))
 }
 
-// again repeats the request for ask n, whose reply was lost.
+// again repeats the request for ask n, whose reply was lost, and returns the ask.
 func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error) {
 	return as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: fakes.People, Questions: []askback.Question{{

@@ -216,7 +216,8 @@ type pressResult struct {
 
 var raceLabels = map[string]string{"ana": "Yes", "ben": "No"}
 
-// press lets both people press their buttons, the second person a random moment after the first.
+// press lets both people press their buttons, the second person a random moment after the first. It returns
+// their results, keyed by name.
 func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fakes.Message) map[string]pressResult {
 	replies := map[string]pressResult{}
 	var mu sync.Mutex

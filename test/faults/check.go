@@ -210,7 +210,7 @@ func columnsOf(r store.Record) lifecycle.Row {
 	}
 }
 
-// checkRecord compares a record with its history and with the acknowledgements.
+// checkRecord compares a record with its history and with the acknowledgements, and returns the violations.
 func (c *checker) checkRecord(r store.Record) (bad []violation) {
 	violate := func(f fault, format string, args ...any) {
 		bad = append(bad, violated(f, r.ID+": "+format, args...))
@@ -242,7 +242,7 @@ func (c *checker) checkRecord(r store.Record) (bad []violation) {
 	return bad
 }
 
-// checkAcks compares an ask with the acknowledgements.
+// checkAcks compares an ask with the acknowledgements, and returns the violations.
 func (c *checker) checkAcks(s lifecycle.AskState) (bad []violation) {
 	a := s.Ask
 	outcome, settled := c.ackLog.outcomes[a.ID]

@@ -91,8 +91,8 @@ func TestAuditAcceptsIntactDatabase(t *testing.T) {
 	}
 }
 
-// databaseWithApproval creates a database with a consumed approval, and a checker
-// with its acknowledgements.
+// databaseWithApproval creates a database with a consumed approval. It returns a checker with the
+// acknowledgements, and the id of the ask.
 func databaseWithApproval(t *testing.T) (c *checker, id string) {
 	t.Helper()
 	l := newAckLog()

@@ -262,7 +262,8 @@ func spell(r *rand.Rand, s string) string {
 	return string(append(b, '"'))
 }
 
-// escape appends c as a \u escape, or as two escapes for a surrogate pair, in lower or upper case.
+// escape returns b with c appended as a \u escape, or as two escapes for a surrogate pair, in lower or upper
+// case.
 func escape(r *rand.Rand, b []byte, c rune) []byte {
 	for _, unit := range utf16.Encode([]rune{c}) {
 		format := `\u%04x`

@@ -239,7 +239,7 @@ func (f *follower) read(body io.Reader) {
 	}
 }
 
-// readFrame reads a frame, which ends with an empty line.
+// readFrame reads and returns a frame, which ends with an empty line.
 func readFrame(in *bufio.Reader) (t frame, err error) {
 	for {
 		line, err := in.ReadBytes('\n')

@@ -135,7 +135,8 @@ func (h *heldHistory) apply(e store.Event) (bad []violation, err error) {
 	return bad, nil
 }
 
-// compare compares the record of an ask with its history and with the outcome that the clients received.
+// compare compares the record of an ask with its history and with the outcome that the clients received. It
+// returns the differences as violations.
 func (h *heldTest) compare(
 	ctx context.Context, db *sqlite.Store, id string, one *heldHistory,
 ) (bad []violation, err error) {

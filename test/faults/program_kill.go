@@ -264,7 +264,7 @@ func (b *programTest) finish(ctx context.Context, key string) error {
 	return nil
 }
 
-// start runs the program with the database of the test.
+// start starts the program with the database of the test, and returns the process.
 func (b *programTest) start(ctx context.Context, args ...string) (*child, error) {
 	return startChild(ctx, b.env, b.program, append(args, "--db", b.path)...)
 }

@@ -161,7 +161,8 @@ func forEach(list []*race, what func(*race) error) error {
 	return errors.Join(errs...)
 }
 
-// check checks finished races with a new engine and a person who sees all asks.
+// check compares the replies of finished races with the stored state, as a person who sees all asks reads it
+// from a new engine.
 func (p *raceTest) check(ctx context.Context, list []*race) error {
 	cem := p.engines(1)[0].As(racer("cem"))
 	for _, c := range list {

@@ -26,7 +26,7 @@ func newServerProcess(dir, program, file string) serverProcess {
 	return serverProcess{program, filepath.Join(dir, file), isolatedEnv(dir), filepath.Join(stateDir(dir), "askback")}
 }
 
-// token creates a token with "askback token add".
+// token creates a token with "askback token add", and returns the account of the token.
 func (p serverProcess) token(ctx context.Context, kind askback.Kind, name string) (account, error) {
 	cmd := exec.CommandContext(ctx, p.program, "token", "add", "--kind", string(kind), "--name", name, "--db", p.path)
 	cmd.Env = p.env
@@ -39,7 +39,7 @@ func (p serverProcess) token(ctx context.Context, kind askback.Kind, name string
 	return account{name, strings.TrimSpace(string(secret))}, nil
 }
 
-// start starts the server on a free port of the loopback interface.
+// start starts the server on a free port of the loopback interface, and returns the process.
 func (p serverProcess) start(ctx context.Context) (*child, error) {
 	return startChild(ctx, p.env, p.program, "serve", "--listen", "127.0.0.1:0", "--db", p.path)
 }

@@ -262,7 +262,7 @@ func until(ctx context.Context, so func() bool) bool {
 	return true
 }
 
-// shownAs describes messages for an error.
+// shownAs returns a description of messages for an error.
 func shownAs(all []fakes.Message) string {
 	var b strings.Builder
 	for _, m := range all {

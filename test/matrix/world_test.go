@@ -61,7 +61,8 @@ var principals = map[string]askback.Principal{
 	"op": {Kind: askback.Operator, Name: "olga"}, "admin": {Kind: askback.Admin, Name: "root"},
 }
 
-// newWorld starts a server. Its records belong to the caller owner, and are addressed to the caller asked.
+// newWorld starts a server and returns its world. The records belong to the caller owner, and are addressed
+// to the caller asked.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, secrets: map[string]string{}, ids: map[string]string{}}

@@ -99,7 +99,7 @@ func block(t *testing.T, page, after, language string) string {
 	return found[1]
 }
 
-// run runs a command of the test itself.
+// run runs a command of the test itself, requires success, and returns the output.
 func (n *newcomer) run(env []string, name string, args ...string) string {
 	n.t.Helper()
 	cmd := exec.CommandContext(n.ctx, name, args...)

@@ -141,7 +141,7 @@ func (p *product) ana() askback.Client {
 	return p.engine.As(askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb})
 }
 
-// newBrowser starts Chromium. The caller calls stop.
+// newBrowser starts Chromium and returns its context. The caller must call stop.
 func newBrowser() (ctx context.Context, stop func()) {
 	allocator, cancelAll := chromedp.NewExecAllocator(context.Background(),
 		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)

@@ -61,7 +61,7 @@ func (b *book) run() runStory {
 		"Write the briefing of this week. Name the three tickets that took longest.")
 }
 
-// with adds an event, half a minute after the event before.
+// with returns the story with another event, half a minute after the event before.
 func (r runStory) with(kind askback.EventType, data map[string]any) runStory {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r runStory) message(role askback.Role, by, text string) runStory {
 	return r.with(askback.EventMessage, map[string]any{"role": role, "by": by, "text": text})
 }
 
-// call adds a running call.
+// call returns the story with a running call.
 func (r runStory) call(id, tool, input string) runStory {
 	r = r.with(askback.EventToolInput, map[string]any{"call_id": id, "tool": tool, "input": json.RawMessage(input)})
 	return r.with(askback.EventToolStart, map[string]any{"call_id": id, "tool": tool})
@@ -89,7 +89,7 @@ func (r runStory) output(id, text string, failed bool) runStory {
 	return r.with(askback.EventToolComplete, map[string]any{"call_id": id, "output": text, "is_error": failed})
 }
 
-// child adds a session that the run started.
+// child returns the story with another session that the run started.
 func (r runStory) child(id, agent string, status askback.SessionStatus, tokens int64) runStory {
 	at := r.events[len(r.events)-1].At.Add(10 * time.Second)
 	r.children = append(r.children, askback.Session{
@@ -99,7 +99,7 @@ func (r runStory) child(id, agent string, status askback.SessionStatus, tokens i
 	return r
 }
 
-// ask adds an open ask to the run.
+// ask returns the story with an open ask of the run.
 func (r runStory) ask(b *book, in askback.Request) runStory {
 	in.Agent = r.session.Agent
 	a := b.ask(in)

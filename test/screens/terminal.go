@@ -200,7 +200,7 @@ func waitForTerminal(screen vt10x.Terminal, pattern string) error {
 	}
 }
 
-// forSVG replaces the dim style, which the emulator does not have, with gray.
+// forSVG returns the output with gray in place of the dim style, which the emulator does not have.
 func forSVG(drawn string) string { return strings.ReplaceAll(drawn, "\x1b[2m", "\x1b[90m") }
 
 // Sizes of the SVG, in pixels.
@@ -266,7 +266,7 @@ func cellClass(c vt10x.Glyph) string {
 	return ""
 }
 
-// escapeSVG escapes text. Spaces are kept as they are, by all viewers.
+// escapeSVG returns text with XML escapes, and with no-break spaces, which all viewers keep.
 func escapeSVG(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", " ", "\u00a0").Replace(s)
 }

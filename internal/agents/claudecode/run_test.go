@@ -46,7 +46,7 @@ func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 	}
 }
 
-// runHook handles an event with a new runner, as another process would.
+// runHook handles an event with a new runner, as another process would, and returns the reply.
 func runHook(ctx context.Context, client hook.Client, ev claudecode.Event) (hook.Reply, error) {
 	return runEvent(ctx, new(hook.Runner), "", client, ev)
 }

@@ -28,7 +28,7 @@ func event(t *testing.T, raw string) codex.Event {
 	return ev
 }
 
-// run handles an event with a new runner, as another process would.
+// run handles an event with a new runner, as another process would, and returns the reply.
 func run(ctx context.Context, client hook.Client, ev codex.Event) (hook.Reply, error) {
 	job, err := codex.Handle(ev, true)
 	if err != nil {

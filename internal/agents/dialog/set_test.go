@@ -15,7 +15,8 @@ func all(string) bool { return true }
 // is returns a function that reports whether its argument is equal to text.
 func is(text string) func(string) bool { return func(about string) bool { return about == text } }
 
-// opened opens a dialog whose ask ends with its context. The channel receives the cause of the end.
+// opened opens a dialog whose ask ends with its context, and returns the dialog. The returned channel
+// receives the cause of the end.
 func opened(t *testing.T, s *dialog.Set[string], id, about string) (*dialog.Dialog[string], <-chan error) {
 	t.Helper()
 	d := s.Open(t.Context(), id, about)

@@ -32,7 +32,7 @@ type editorMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// edit starts an agent behind askback acp.
+// edit starts an agent behind askback acp, and returns the editor that is connected to it.
 func (f *fixture) edit(args ...string) *editor {
 	f.t.Helper()
 	cmd := exec.Command(f.Program, append([]string{"acp", "--", f.program}, args...)...)

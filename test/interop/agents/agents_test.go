@@ -93,7 +93,7 @@ type fixture struct {
 	made    int      // how often makeLine was allowed
 }
 
-// newFixture creates a project and runs askback init in it.
+// newFixture creates a project, runs askback init in it, and returns the fixture.
 func newFixture(t *testing.T, c client, script ...call) *fixture {
 	t.Helper()
 	program := filepath.Join(clienttest.Packages(t), "node_modules", filepath.FromSlash(c.program))
@@ -180,7 +180,7 @@ func (f *fixture) writeJSON(name string, v any) {
 	f.write(name, raw)
 }
 
-// mustRun runs a program in the project, which must succeed.
+// mustRun runs a program in the project, requires success, and returns the output.
 func (f *fixture) mustRun(program string, args ...string) string {
 	f.t.Helper()
 	cmd := exec.CommandContext(bounded(f.t), program, args...)

@@ -53,7 +53,7 @@ func command(id, line string) call {
 	}}
 }
 
-// attach starts askback attach codex.
+// attach starts askback attach codex, and returns the command. The process ends with the test.
 func (f *fixture) attach() *exec.Cmd {
 	f.t.Helper()
 	cmd := exec.Command(f.Program, "attach", "codex")

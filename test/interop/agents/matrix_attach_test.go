@@ -44,7 +44,7 @@ var (
 	}
 )
 
-// attached starts Codex at a terminal, and askback attach with it.
+// attached starts Codex at a terminal, and askback attach with it. It returns the fixture and the terminal.
 func (m request) attached(t *testing.T, script ...call) (*fixture, *clienttest.Screen) {
 	c := attachedCodex(t)
 	prepare := c.prepare

@@ -23,7 +23,7 @@ type openCodeServer struct {
 	url string
 }
 
-// serveOpenCode starts opencode serve with a password.
+// serveOpenCode starts opencode serve with a password, and returns the server.
 func serveOpenCode(t *testing.T, script ...call) *openCodeServer {
 	t.Helper()
 	c := opencode
@@ -63,7 +63,7 @@ func (f *fixture) background(program string, args ...string) (kill func()) {
 	return func() { _ = cmd.Process.Kill() }
 }
 
-// attach starts askback attach opencode.
+// attach starts askback attach opencode. The function kill ends the process.
 func (s *openCodeServer) attach() (kill func()) {
 	return s.background(s.Program, "attach", "opencode", "--url", s.url)
 }

@@ -70,7 +70,7 @@ func permissionSetups() map[string]setup {
 // megabytes each.
 var slots = make(chan struct{}, 4)
 
-// newFixture creates a project and runs askback init in it.
+// newFixture creates a project, runs askback init in it, and returns the fixture.
 func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	t.Helper()
 	program := claude(t)
@@ -252,7 +252,7 @@ func (f *fixture) environ() []string {
 	), f.more...)
 }
 
-// in runs a program in the project, which must succeed.
+// in runs a program in the project, requires success, and returns the output.
 func (f *fixture) in(program string, args ...string) []byte {
 	f.t.Helper()
 	cmd := exec.CommandContext(bounded(f.t), program, args...)

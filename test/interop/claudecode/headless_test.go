@@ -30,7 +30,7 @@ type runResult struct {
 	Deferred   json.RawMessage `json:"deferred_tool_use"`
 }
 
-// start starts claude -p with a prompt.
+// start starts claude -p with a prompt, and returns the run.
 func (f *fixture) start(args ...string) *run {
 	f.t.Helper()
 	r := &run{f: f}
@@ -44,7 +44,7 @@ func (f *fixture) start(args ...string) *run {
 	return r
 }
 
-// end waits for the end of a run, which must succeed.
+// end waits for the end of a run, requires success, and returns the result.
 func (r *run) end() runResult {
 	r.f.t.Helper()
 	err := r.cmd.Wait()

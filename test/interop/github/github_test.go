@@ -23,7 +23,7 @@ const (
 	page       = "../../../docs/github-action.md"
 )
 
-// write writes a file in a new folder.
+// write writes a file in a new folder, and returns the path of the file.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

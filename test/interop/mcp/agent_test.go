@@ -145,7 +145,7 @@ func (f *failure) isTimeout() bool {
 	return f != nil && (f.Code == "-32001" || f.Code == "REQUEST_TIMEOUT")
 }
 
-// newAgent starts a client and connects it.
+// newAgent starts a client, connects it, and returns the agent.
 func newAgent(t *testing.T, script string, s setup) *agent {
 	t.Helper()
 	config, err := json.Marshal(s)
@@ -254,7 +254,7 @@ func (a *agent) start(command string, with any) <-chan reply {
 	return c
 }
 
-// await waits for the reply of a command.
+// await waits for the reply of a command and returns it.
 func (a *agent) await(c <-chan reply) reply {
 	a.t.Helper()
 	select {
@@ -269,7 +269,7 @@ func (a *agent) await(c <-chan reply) reply {
 	return reply{}
 }
 
-// run runs a command, which must succeed.
+// run runs a command, requires success, and returns the result.
 func (a *agent) run(command string, with any) json.RawMessage {
 	a.t.Helper()
 	r := a.await(a.start(command, with))

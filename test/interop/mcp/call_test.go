@@ -98,7 +98,7 @@ func (a *agent) call(c call) result {
 	return a.result(a.start("call", c))
 }
 
-// result waits for the result of a call.
+// result waits for the result of a call and returns it. An error of the client fails the test.
 func (a *agent) result(c <-chan reply) result {
 	a.t.Helper()
 	r := a.await(c)

@@ -26,7 +26,7 @@ type agent struct {
 	f *fixture
 }
 
-// newAgent starts a client, which discovers the issuer.
+// newAgent starts a client and returns its agent. The client finds the issuer itself.
 func newAgent(f *fixture, client string) *agent {
 	f.t.Helper()
 	return &agent{run(f.t, client, map[string]string{
@@ -41,7 +41,7 @@ type connectResult struct {
 	Redirect string `json:"redirect"`
 }
 
-// signIn signs a person in for the client, by name.
+// signIn signs in the account with this log-in name for the client, and returns the agent.
 func (a *agent) signIn(name string) *agent {
 	a.t.Helper()
 	var d connectResult
@@ -106,13 +106,13 @@ func (r result) text() string {
 	return b.String()
 }
 
-// startCall starts a tool call.
+// startCall starts a tool call, and returns a channel for its reply.
 func (a *agent) startCall(callTool string, input map[string]any) <-chan reply {
 	a.t.Helper()
 	return a.start("call", map[string]any{"tool": callTool, "input": input, "timeout": patience.Milliseconds()})
 }
 
-// startAsk starts a call that asks a question.
+// startAsk starts a call that asks a question, and returns a channel for its reply.
 func (a *agent) startAsk(question string) <-chan reply {
 	a.t.Helper()
 	return a.startCall("ask_user_question", map[string]any{"question": question, "options": []string{"Yes", "No"}})
@@ -157,8 +157,8 @@ type response struct {
 // initializeBody is the first request of an MCP client.
 const initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`
 
-// initialize sends the first request of MCP with values of the header
-// Authorization.
+// initialize sends the first request of MCP with the given values of the header Authorization, and returns
+// the response.
 func (f *fixture) initialize(authorization ...string) response {
 	f.t.Helper()
 	return f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Authorization": authorization})
@@ -170,7 +170,7 @@ func (f *fixture) initializeWithToken(token string) response {
 	return f.initialize("Bearer " + token)
 }
 
-// request sends a request.
+// request sends a request and returns the response.
 func (f *fixture) request(method, path, body string, header http.Header) response {
 	f.t.Helper()
 	in, err := http.NewRequestWithContext(f.t.Context(), method, f.URL+path, strings.NewReader(body))

@@ -236,7 +236,7 @@ func (f *fixture) agentName(c claims) (name string, in bool) {
 	return k.Agent, true
 }
 
-// ask makes an ask with the agent token of Askback.
+// ask makes an ask with the agent token of Askback, and returns the ask.
 func (f *fixture) ask(question string) askback.Ask {
 	f.t.Helper()
 	k, err := f.Robot.Ask(f.t.Context(), askback.Request{Questions: []askback.Question{{
@@ -248,7 +248,7 @@ func (f *fixture) ask(question string) askback.Ask {
 	return k
 }
 
-// callTool calls a tool like a client of revision 2026-07-28.
+// callTool calls a tool like a client of revision 2026-07-28, and returns the response.
 func (f *fixture) callTool(token, name string, input map[string]any) response {
 	f.t.Helper()
 	call, err := json.Marshal(map[string]any{

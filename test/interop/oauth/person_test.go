@@ -84,8 +84,8 @@ var (
 	formSecret = regexp.MustCompile(`name="xsrf" value="([^"]+)"`)
 )
 
-// follow follows redirects, and signs in at the issuer. It stops at an address with the prefix stop, or at a
-// page without a form.
+// follow follows redirects, and signs in at the issuer. It stops before an address with the prefix stop, or
+// at a page without a form. It returns this address, and the last page.
 func (p *person) follow(address, name, stop string) (*url.URL, page) {
 	p.t.Helper()
 	v := p.step(address, nil)

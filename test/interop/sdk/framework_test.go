@@ -106,7 +106,8 @@ func (f framework) approved(t *testing.T, server *clienttest.Instance, start fun
 	}
 }
 
-// otherArguments checks that a person can change arguments only if the framework runs them.
+// otherArguments lets a person change the arguments. It requires that this succeeds only if the framework can
+// run the changed arguments.
 func (f framework) otherArguments(t *testing.T, server *clienttest.Instance, p *caller) {
 	open := server.Open(1)[0]
 	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "staging"}`)}

@@ -121,8 +121,8 @@ type caller struct {
 	done chan error
 }
 
-// start starts a program with an argument: a text, or a value in JSON. It passes the url and the token of the
-// server.
+// start starts a program with an argument, which is a text or a value in JSON, and returns the process. The
+// environment of the program contains the URL and the token of the server.
 func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	t.Helper()
 	raw, text := []byte(nil), false
@@ -206,7 +206,7 @@ var packed struct {
 	err error
 }
 
-// pack builds the package with its own script, packs it, and unpacks the archive.
+// pack builds the package with its own script, packs it, and returns the folder of the unpacked archive.
 func pack(t *testing.T) string {
 	t.Helper()
 	packages := clienttest.Packages(t)

@@ -72,7 +72,8 @@ func sent(
 	return headers, string(m.Body)
 }
 
-// deliveries are messages about an ask and about a session, with texts in several scripts.
+// deliveries returns messages about an ask and about a session, with texts in several scripts. It also
+// returns the ask.
 func deliveries() (list []askback.Delivery, about askback.Ask) {
 	about = askback.Ask{
 		ID: "ask_1", SessionID: "ses_1", Agent: "write-poem", Kind: askback.Questions, Status: askback.Answered,

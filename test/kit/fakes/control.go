@@ -79,7 +79,8 @@ type shown struct {
 	Reply string `json:"reply"`
 }
 
-// press presses a button of a message, with the given value or with its current value.
+// press presses a button of a message, and returns the reply to the person. Without a value in the request,
+// it presses the button with its current value.
 func press(s Service, r *http.Request) (any, error) {
 	person, id := r.PathValue("person"), r.FormValue("message")
 	b := Button{Label: r.FormValue("button"), Value: r.FormValue("value")}
@@ -102,7 +103,8 @@ func press(s Service, r *http.Request) (any, error) {
 	return shown{text}, err
 }
 
-// fail lets skip requests succeed, and makes the next count requests fail. The defaults are 0 and 1.
+// fail lets skip requests of the service succeed, and makes the next count requests fail. The defaults of
+// skip and count are 0 and 1.
 func fail(s Service, r *http.Request) (any, error) {
 	n := map[string]int{"skip": 0, "count": 1}
 	for name := range n {
@@ -129,7 +131,7 @@ func reply(w http.ResponseWriter, out any, err error) {
 	_ = json.NewEncoder(w).Encode(out) // the caller may have left
 }
 
-// onLoopback rejects requests from pages in a browser.
+// onLoopback returns a handler that rejects requests from pages in a browser.
 func onLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !egress.IsLoopback(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {

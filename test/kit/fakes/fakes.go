@@ -136,7 +136,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Start starts services. They end with the test.
+// Start starts services and returns them. They end with the test.
 func Start(t testing.TB, o Options, names ...string) (all []Service, err error) {
 	for _, name := range names {
 		i := slices.Index(Names(), name)

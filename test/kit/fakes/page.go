@@ -36,7 +36,7 @@ func (b *Browser) LogIn(ctx context.Context, secret string) error {
 	return nil
 }
 
-// send sends a request as the pages do. It does not follow redirects.
+// send sends a request as the pages do, and returns the response and its body. It does not follow redirects.
 func (b *Browser) send(ctx context.Context, method, path string, form url.Values) (*http.Response, string, error) {
 	address, client, err := b.Server(ctx)
 	if err != nil {

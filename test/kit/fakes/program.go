@@ -81,8 +81,8 @@ type Program struct {
 	stdin    io.Closer
 }
 
-// StartProgram starts a command that calls [Run] with the argument -bound, and connects to its
-// services.
+// StartProgram starts a command that calls [Run] with the argument -bound. It connects to the services of the
+// command, and returns the program.
 func StartProgram(cmd *exec.Cmd) (*Program, error) {
 	var notes strings.Builder
 	cmd.Stderr = &notes

@@ -16,8 +16,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // Updating reports whether the flag -update is set.
 func Updating() bool { return *update }
 
-// Check compares got with the file at path. With -update, it writes got to the
-// file instead.
+// Check fails the test if got differs from the file at path. With -update, it writes got to the file instead.
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {

@@ -30,10 +30,10 @@ func (c *Client) Wait(_ context.Context, id string) (askback.Ask, error) {
 	return ask.(askback.Ask), nil
 }
 
-// Ack does nothing.
+// Ack does nothing and returns no error.
 func (c *Client) Ack(context.Context, string) (askback.Ask, error) { return askback.Ask{}, nil }
 
-// Cancel does nothing.
+// Cancel does nothing and returns no error.
 func (c *Client) Cancel(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, nil
 }

@@ -46,7 +46,7 @@ func (f *Fixture) Start(run func(ctx context.Context) (hook.Reply, error)) (leav
 	return cancel, out
 }
 
-// WantAsks checks the status of all asks, and returns the asks, oldest first.
+// WantAsks requires that the asks have these statuses, oldest first, and returns the asks in this order.
 func (f *Fixture) WantAsks(when string, status ...askback.Status) []askback.Ask {
 	f.t.Helper()
 	synctest.Wait()
