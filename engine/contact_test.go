@@ -334,8 +334,7 @@ func TestContactWithoutTokenEndsWhenItsPersonIsUnknown(t *testing.T) {
 	k.wantEnded(t, "with a token", "telegram", "42", false)
 }
 
-// A code that was made with a revoked token or in a browser links no contact after the token is revoked or
-// the browser is logged out.
+// A code links no contact if its token was revoked or its browser was logged out after the code was made.
 func TestCodeEndsWithItsToken(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, token := k.withToken(t, "ana", 0)

@@ -213,7 +213,7 @@ type partialRunner struct{ *scriptRunner }
 func (partialRunner) Hosts(agent string) bool { return agent == "child" }
 
 // testRunWaits tests that a run of the agent poem waits while the only process has another runner. When a
-// process with the agent starts, the run must go on within the time within.
+// process with the agent starts, the run must go on within the given time.
 func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
