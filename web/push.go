@@ -94,7 +94,8 @@ func (s *site) pushState(w http.ResponseWriter, r request) error {
 	return replyJSON(w, contactState{c.ID})
 }
 
-// subscription returns the subscription in a form.
+// subscription reads the submitted form and returns its subscription address as checked by the channel. It
+// returns an error if the person was logged out while the form was read.
 func (s *site) subscription(w http.ResponseWriter, r request) (string, error) {
 	if s.push == nil {
 		return "", askback.ErrNotFound

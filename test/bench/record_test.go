@@ -87,7 +87,8 @@ func loggedPages(t *testing.T, path string) int64 {
 	return max(info.Size()-header, 0) / frame
 }
 
-// weigh returns the numbers of rows and bytes of asks.
+// weigh returns a report on the asks in the database at path: the number of rows in each table and of bytes
+// in each column.
 func weigh(t *testing.T, path string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

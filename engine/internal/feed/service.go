@@ -43,7 +43,7 @@ func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
 	return e
 }
 
-// A Client lists, searches and follows for one principal.
+// A Client reads asks, sessions, events and statistics for one principal. It also snoozes asks.
 type Client struct {
 	service *Service
 	*txn.Caller

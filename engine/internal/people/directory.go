@@ -68,8 +68,8 @@ func (d *storedDirectory) group(name string) (int, bool) {
 		func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
 }
 
-// current has the effective settings. These are the settings of [Service.Set] with the stored people, groups
-// and routes. They are not changed after they were published.
+// A current is a snapshot of the effective settings: the settings passed to [Service.Set], combined with the
+// stored people, groups and routes. It is immutable once published.
 type current struct {
 	txn.Settings
 	groups []askback.Group // the groups in Settings.Groups, sorted by name

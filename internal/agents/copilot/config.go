@@ -38,9 +38,9 @@ type hookEntry struct {
 	Timeout int    `json:"timeoutSec"`
 }
 
-// files returns the files of GitHub Copilot CLI. In a project, Copilot also reads .mcp.json, the file of
-// Claude Code. Copilot denies a call whose hook fails, so the command of a hook does nothing for people who
-// do not have the program.
+// files returns the configuration files of GitHub Copilot CLI. In a project, Copilot also reads .mcp.json,
+// the file of Claude Code. Copilot denies a call whose hook fails, so the hook command succeeds without
+// effect if askback is not installed.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	s := mcpServer{
 		Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"},
