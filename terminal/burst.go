@@ -10,7 +10,7 @@ import (
 // Pasted text decides nothing, even if the text has line breaks.
 type burst struct {
 	inPaste bool   // whether a paste that the terminal marks has begun
-	rest    []byte // the beginning of a character or of a mark
+	rest    []byte // bytes of a character or a mark that has not arrived completely
 	goesOn  bool   // whether the next bytes belong to the burst
 }
 

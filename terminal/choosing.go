@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// choosing is the state of a question in a panel.
+// A choosing is the state of one question in a panel: the choices and the texts of the person so far.
 type choosing struct {
 	q           view.Question
 	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 no choice

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// deciding is the state of a call in a panel.
+// A deciding is a call in a panel, with the input of the person who decides it.
 type deciding struct {
 	*view.Confirmation
 	form    view.Form       // form with the changed arguments

@@ -106,8 +106,8 @@ func (g *guard) notice() string {
 	return ""
 }
 
-// arm ignores keys that answer until there is a pause, because the content of the screen has changed. It
-// returns the command that ends the wait.
+// arm makes the panel ignore keys that answer until there is a pause without keys, because the content of the
+// screen has changed. The returned command sends an armedMsg after the pause.
 func (p *picker) arm() tea.Cmd {
 	if p.letter = ""; p.call != nil {
 		p.call.action = 0
@@ -129,8 +129,8 @@ func (p *picker) ignoreKey() tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// mayAnswer reports whether a key can answer, so that it is ignored until the panel is live. Such keys are
-// Enter, and text outside a field or in the field for the word that approves.
+// mayAnswer reports whether a key could answer the ask, so that the panel ignores the key until the guard is
+// live. Such keys are Enter, and text that is typed outside a field or as the word that approves.
 func (p *picker) mayAnswer(key, text string) bool {
 	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
 }

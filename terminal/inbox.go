@@ -136,7 +136,7 @@ type inbox struct {
 	height  int
 
 	items    []*item
-	more     bool // whether the list has asks that were not read
+	more     bool // whether there are further pages that were not read
 	loadMore func(asks int)
 	loaded   bool
 	first    int    // first row of the list on the screen
@@ -294,7 +294,7 @@ func (i *inbox) pressKey(m tea.KeyPressMsg) tea.Cmd {
 		i.guard.meant() // a command is not a part of a text
 	}
 	if it := i.find(i.current); i.inDetail && i.current == before && it.open() {
-		i.picker().claim() // for a person who reads it
+		i.picker().claim() // a person who presses keys here is reading the ask
 	}
 	return cmd
 }
@@ -370,7 +370,7 @@ func (i *inbox) decideNow(m decideMsg) tea.Cmd {
 	return nil
 }
 
-// arm enables the keys that decide after a pause without keys.
+// arm makes the keys that decide work if there was a pause without keys.
 func (i *inbox) arm() {
 	i.guard.check(i.options.now())
 	i.batch.armed = i.guard.live

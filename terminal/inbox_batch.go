@@ -18,7 +18,7 @@ const maxBatch = 100
 type batch struct {
 	approve bool
 	calls   []askback.Ask
-	apart   int // selected asks that must be answered separately
+	apart   int // number of selected asks that must be answered separately
 	text    scroller
 	armed   bool  // whether keys that decide work
 	reason  field // reason of each answer

@@ -18,7 +18,7 @@ type (
 		ask askback.Ask
 		err error
 	}
-	heldTickMsg struct{} // the remaining time has changed
+	heldTickMsg struct{} // a second has passed, so the remaining time is drawn again
 )
 
 // heldHere returns the answer of this person to an ask that can still be undone. It reports whether there is

@@ -37,7 +37,7 @@ type loader struct {
 	mu     sync.Mutex
 	search string
 	want   int // number of asks up to which pages are read
-	found  int // like want, during a search
+	found  int // the same number for the results of a search
 
 	// The goroutine that loads owns the fields below.
 	pages      int      // number of pages of the last list
@@ -77,7 +77,7 @@ func (l *loader) limit() *int {
 	return &l.want
 }
 
-// atLeast reads further pages, until the list has this number of asks or all asks.
+// atLeast makes the loader read further pages, until the list has this number of asks or all open asks.
 func (l *loader) atLeast(asks int) {
 	l.mu.Lock()
 	limit := l.limit()

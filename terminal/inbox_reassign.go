@@ -33,8 +33,8 @@ func (i *inbox) startReassigning() {
 	}
 }
 
-// othersStay returns the other people who may answer an ask that names this person. Without other people, a
-// person who gives their own part gives the whole ask.
+// othersStay returns the people other than this person who may answer an ask, or nil if the ask does not name
+// this person. If there are no such people, this person can only give the whole ask.
 func (i *inbox) othersStay(a askback.Ask) []string {
 	people := slices.Clone(a.People())
 	if !slices.Contains(people, i.options.Name) {

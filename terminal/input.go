@@ -106,7 +106,7 @@ func (d *dialog) readLine() (line string, tooLong bool) {
 	}
 	line, err := d.lines.next(d.ctx, d.claim)
 	if d.err = d.ctx.Err(); d.err != nil {
-		return "", false // Settled replaces the open prompt
+		return "", false // the prompt stays open, and Settled replaces it with the outcome
 	}
 	d.promptOpen = false
 	tooLong = errors.Is(err, errLineTooLong)

@@ -50,7 +50,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return copy(p, out), nil
 }
 
-// readable reports whether a terminal has input, or receives input within this time.
+// readable reports whether the terminal fd has input, or receives input within the given time.
 func readable(fd int, within time.Duration) bool {
 	for {
 		var set unix.FdSet

@@ -56,8 +56,8 @@ func reflows() bool {
 	return !old || os.Getenv("TMUX") != ""
 }
 
-// toTop returns the sequence that moves the cursor to the first row of the panel or screen. The terminal has
-// this number of columns.
+// toTop returns the sequence that moves the cursor to the first row of the panel or screen, on a terminal
+// with this number of columns.
 func (p *painter) toTop(columns int) string {
 	if p.full {
 		return topLeft

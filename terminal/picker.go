@@ -23,7 +23,7 @@ type picker struct {
 	painter painter
 	after   func(time.Duration, tea.Msg) tea.Cmd
 	host    host   // gives the terminal to other programs
-	tty     *TTY   // nil in tests of the rows
+	tty     *TTY   // nil in tests that only draw rows
 	stop    func() // stops this process until it is continued
 	open    bool   // whether the panel is on the screen
 	width   int
@@ -33,12 +33,12 @@ type picker struct {
 	embedded bool
 	focused  bool     // whether keys go to the picker
 	left     int      // number of columns to the left of the picker
-	text     scroller // position in the rows above the options, if they do not fit
+	text     scroller // scrolls the rows above the options, if they do not fit
 	watchers string   // sentence about the other people who are looking at the ask, or ""
 
 	choices []*choosing // one per question
 	at      int         // index of the current question; len(choices) is the review
-	call    *deciding   // set instead of questions
+	call    *deciding   // nil if the ask has questions
 
 	mode    mode
 	editing *field   // text being edited, unless mode is picking

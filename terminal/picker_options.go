@@ -108,8 +108,8 @@ func (p *picker) optionMark(c *choosing, i int) string {
 	return cursor + mark + fmt.Sprintf("%*s", max(0, margin-1-len(cursor)-len(mark)), key)
 }
 
-// window returns the rows of the block at, and of as many blocks around this block as fit in limit rows.
-// Notes have the numbers of the omitted blocks.
+// window returns at most limit rows: the rows of blocks[at], and of as many blocks before and after it as
+// fit. If blocks are omitted, a note above or below has their number.
 func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	total := 0
 	for _, b := range blocks {
@@ -183,8 +183,8 @@ func (p *picker) previewRows(c *choosing, width int) (rows []string) {
 	return rows
 }
 
-// addPreview adds the rows of a preview to the right of rows, after this column. It moves the cursor to the
-// preview by column number, because the width of the text before is not certain.
+// addPreview adds at most limit rows of a preview to the right of rows, from the given column on. It moves
+// the cursor there by column number, because the width of the text to the left is not certain.
 func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 	if len(preview) > limit {
 		preview = append(preview[:max(0, limit-1)], fmt.Sprintf("(%d more rows; v shows them)", len(preview)-limit+1))

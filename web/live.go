@@ -160,7 +160,7 @@ func (s *site) writeRow(
 	return out.send(at, "", b.Bytes())
 }
 
-// inList reports whether the list of a person has an ask.
+// inList reports whether the ask a is in the open asks of the person name that the filter f selects.
 func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.Time) bool {
 	if before := f.Before(now); !before.IsZero() && !a.CreatedAt.Before(before) {
 		return false

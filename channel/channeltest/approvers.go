@@ -24,7 +24,7 @@ func testApprovers(t testing.TB, d Driver) {
 	for _, a := range decisions[:2] {
 		p := f.place(f.ask(c.Request), ben)
 		p.send(askback.EventQuestionPending)
-		if d.Via != "" && !p.learned("", ben) { // a channel to programs gets the list of approvers
+		if d.Via != "" && !p.learned("", ben) { // programs get the approvers as data
 			t.Errorf("the message does not name who may decide: %+v", f.messages(ben, p.ask))
 		}
 		if slices.Contains(d.InPlace, c.Name+"/"+a.Name) {

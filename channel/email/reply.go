@@ -146,7 +146,7 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, r
 		return askback.Answer{}, tooLong
 	}
 	asked := a
-	// the ask while it was open, so that a repeated message has the same meaning
+	// the quoted letter showed the ask as open, even if this message is handled again after the ask was settled
 	asked.Status, asked.Outcome = askback.Pending, nil
 	return interpret(a, written(in.text, c.outgoing(asked, to.person).text(), c.from.Address, to.token))
 }

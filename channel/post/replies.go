@@ -79,7 +79,7 @@ type replyTopic struct {
 	log       *slog.Logger
 
 	since   string    // messages after this time are read; "all" for all messages
-	started time.Time // for late replies from before this time, the notice was already sent
+	started time.Time // see tell: replies from before this time cause no notice
 	done    recent    // tokens that have already been handled
 	forged  forgeries // state of the log of forged replies
 	lost    bool      // whether the last attempt to read failed
@@ -302,8 +302,9 @@ func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, 
 	return client.Answer(ctx, a.ID, choices[l.Choice-1].Answer)
 }
 
-// tell sends a message to the person whose button had no effect. It sends the message only once, and not for
-// a reply from before the start. The outcome is another message, which every receiver of the question gets.
+// tell sends the message m to the person whose button had no effect. It sends nothing for a reply that was
+// published before this server started, because the person got the message then. The outcome is another
+// message, which every receiver of the question gets.
 func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink.Link, m notice.Message) {
 	if published.Before(t.started.Truncate(time.Second)) {
 		return

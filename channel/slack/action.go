@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// where is a conversation, with the member who acts in the conversation.
+// A where is a conversation in Slack, and the id of the member who acts in it.
 type where struct{ channel, thread, user string }
 
 // An interaction is an action of a member, which must be handled within the time limit of Slack.
@@ -115,7 +115,7 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	return textFailed
 }
 
-// lost returns the text for a person whose answer was late: who settled the ask, and how.
+// lost returns the text for a person whose answer was late. The text names who settled the ask, and how.
 func lost(a askback.Ask) string {
 	lines := []string{textLost}
 	for _, l := range notice.Settled(a, true, false).Lines {

@@ -217,7 +217,7 @@ func cut(s string, limit int) string {
 	if length(s) <= limit {
 		return s
 	}
-	end, size := 0, 1 // size begins with the size of the mark
+	end, size := 0, 1 // the mark … counts
 	for i, r := range s {
 		if size += length(string(r)); size > limit {
 			break

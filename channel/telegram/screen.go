@@ -107,7 +107,7 @@ func (s screen) draw(question int, d draft) outgoing {
 	return out
 }
 
-// footer adds the instructions for answering.
+// footer adds the instructions for answering to t.
 func (s screen) footer(t *text, answerable bool) {
 	confirmation := s.ask.Confirmation
 	switch {
@@ -165,7 +165,8 @@ const (
 	maxStateAnswer   = 120
 )
 
-// state adds the present question with its answer or, after the last question, all answers.
+// state adds to t the question with this number and the person's answer so far. If there is no such question,
+// it adds the answers to all questions.
 func (s screen) state(t *text, question int, d draft) {
 	several := len(s.ask.Questions) > 1
 	if question >= len(s.ask.Questions) {
@@ -190,7 +191,7 @@ func (s screen) state(t *text, question int, d draft) {
 	}
 }
 
-// entry adds the answer to a question, in one line.
+// entry adds to t the answer e to a question, in one line.
 func (s screen) entry(t *text, q askback.Question, e view.Entry) {
 	var parts []string
 	for _, n := range e.Picks {

@@ -47,7 +47,7 @@ type Receiving interface {
 	Receivers(user string) []Receiver
 }
 
-// A Reaching reaches people by data of the directory, such as an e-mail address.
+// A Reaching can reach people through data in their directory entries, such as an e-mail address.
 type Reaching interface {
 	// Reach returns the receiver of a person. It reports false if the channel cannot reach the person.
 	Reach(p askback.Person) (Receiver, bool)

@@ -38,7 +38,8 @@ func (l EndpointList) resultOf(e view.Endpoint) *view.EndpointResult {
 	return l.Result
 }
 
-// above returns the result of a form if its endpoint is not on the page, or nil.
+// above returns the result of a form that is shown above the list, because the endpoint of the form is not on
+// the page. Otherwise it returns nil.
 func (l EndpointList) above() *view.EndpointResult {
 	for _, e := range l.Endpoints {
 		if l.resultOf(e) != nil {

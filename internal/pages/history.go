@@ -143,7 +143,7 @@ func (f Frame) zone() *time.Location {
 	return f.Zone
 }
 
-// dayName names the day of a time, to follow a verb.
+// dayName returns the day of a time as a phrase that follows a verb, such as "yesterday".
 func (f Frame) dayName(t time.Time) string {
 	switch f.dayOf(t) {
 	case f.dayOf(f.Now):

@@ -17,15 +17,15 @@ type Inbox struct {
 	Live    string // the address of the stream of changes; "" if the list is not live
 	Done    *Done  // last action of the person; nil if there was no action
 	Snoozes Snoozes
-	Fresh   bool   // whether the row was asked after the page was shown
+	Fresh   bool   // whether the ask of the row arrived after the page was shown
 	PushKey string // key with which browsers subscribe to notifications; "" if browsers cannot subscribe
 	Address string // address of the server, for commands; "" if no command can contain it
 }
 
-// askPath returns the address of an ask that keeps the list unchanged.
+// askPath returns the address of the page that shows an ask beside the same list.
 func (i Inbox) askPath(a view.Ask) string { return a.PagePath() + i.Filter.query() }
 
-// fresh returns the list for the row of a new ask.
+// fresh returns a copy of the inbox, with which the row of a new ask is drawn.
 func (i Inbox) fresh() Inbox {
 	i.Fresh = true
 	return i

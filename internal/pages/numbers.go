@@ -28,7 +28,7 @@ func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 type NumbersPage struct {
 	Name    string // length of the period, such as "24 hours"
 	Periods []Period
-	Partial bool // whether not all asks are counted
+	Partial bool // whether the numbers omit some asks of the period
 	view.Numbers
 }
 
@@ -75,7 +75,7 @@ func (p NumbersPage) highest() int {
 // number formats a coordinate.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
-// share returns the width of the bar in a row. The whole chart is 100 wide.
+// share returns the width of a bar for n of all asks, in a chart that is 100 wide.
 func share(n, all int) string { return number(float64(n) / float64(max(1, all)) * 100) }
 
 func agentRows(agents []view.AgentFigures) []waitRow {

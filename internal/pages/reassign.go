@@ -57,7 +57,7 @@ func (f ReassignForm) problemID() string {
 	return "to-problem"
 }
 
-// reassignPath returns the address of the form for an ask. It keeps the list unchanged.
+// reassignPath returns the address of the form that gives an ask to others. The page has the same list.
 func (i Inbox) reassignPath(a view.Ask) string {
 	return a.PagePath() + "/reassign" + i.Filter.query()
 }

@@ -29,8 +29,8 @@ type Message struct {
 	Settling bool // replaces the message with the same tag, if the service supports that
 }
 
-// A Line consists of Askback's own words, followed by a line of text of the agent or of a person. A channel
-// must not let the foreign text act as markup. A link has only an address.
+// A Line is one line of a message: Askback's own words, followed by text of the agent or of a person. A
+// channel must not let the foreign text act as markup. If Link is set, the line is only that address.
 type Line struct {
 	Own     string
 	Foreign string // safe text
@@ -395,7 +395,8 @@ func NotApprover(id string, err askback.NotApproverError) Message {
 	}
 }
 
-// Deciders returns a line with the words own and the people who may decide the call.
+// Deciders returns a line with the words own, followed by the text of err, which names the people who may
+// decide the call.
 func Deciders(own string, err askback.NotApproverError) Line {
 	return Line{Own: own, Foreign: safetext.Line(err.Error()).String()}
 }

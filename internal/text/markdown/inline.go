@@ -22,7 +22,7 @@ type piece struct {
 type star struct {
 	n          int // 0 if the piece is not a star
 	flank      flank
-	strong, em int // levels that the star opens; negative for levels that it closes, 0 for text
+	strong, em int // change of the depth of strong and emphasis at the star; 0 if the star is text
 }
 
 // A flank records whether a star can open or close emphasis.
@@ -192,8 +192,8 @@ func closeStar(pieces []piece, open *[]int, i int) bool {
 	return false
 }
 
-// mark makes two stars the marks around emphasis. The length of the first determines
-// the kind of emphasis.
+// mark makes the stars at from and to the beginning and the end of emphasis. The length of the first star
+// determines whether the text is emphasized, strong or both.
 func mark(pieces []piece, from, to int) {
 	a, b := &pieces[from].star, &pieces[to].star
 	a.em, a.strong = a.n&1, a.n>>1

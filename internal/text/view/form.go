@@ -33,7 +33,7 @@ type Form struct {
 	Decision  askback.Decision
 	Input     RawText       // the arguments, editable; see [Form.Edited]
 	Word      RawText       // word typed to approve a dangerous call
-	Scope     askback.Scope // for approve_all
+	Scope     askback.Scope // scope of the standing approval, for the decision approve_all
 	ExpiresIn time.Duration
 
 	initialInput RawText

@@ -25,12 +25,12 @@ const (
 	GroupTag     Group = "tag"
 )
 
-// A Place is the position of an ask in a list. Sort orders the asks and the headings of their groups.
+// A Place is the position of an ask in a list. The list is sorted by Sort, with all asks of a group together.
 type Place struct {
 	Group string // a key of the group
 	Name  string // title of the group, if Askback named it
 	Text  Text   // title of the group, if an agent named it
-	Sort  string // ASCII text that begins with the key of the group
+	Sort  string // key for sorting, in ASCII; it begins with Group
 }
 
 // soonTime is the time before its deadline at which an ask becomes urgent.

@@ -17,9 +17,9 @@ type Vote struct {
 	At     time.Time
 }
 
-// A FollowUp is a reminder. If To is not empty, it is an escalation.
+// A FollowUp is a reminder or, if To is not empty, an escalation to further people.
 type FollowUp struct {
-	To   []safetext.Text // people who are added
+	To   []safetext.Text // people and groups who then may answer, too
 	At   time.Time
 	Done time.Time // zero if the follow-up has not happened yet
 }
