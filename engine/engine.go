@@ -59,9 +59,9 @@ type Options struct {
 	MaxWaiters  int
 	// Settings are the initial settings.
 	Settings Settings
-	// Changed is called each time the effective settings change. These are the settings of [Engine.Set] with
-	// the people, groups and routes of the API. Changed must not call the engine or modify its argument. It
-	// may be nil.
+	// Changed is called each time the effective settings change. The effective settings are the settings
+	// passed to [Engine.Set], combined with the people, groups and routes made over the API. Changed must not
+	// call the engine or modify its argument. It may be nil.
 	Changed func(Settings)
 }
 

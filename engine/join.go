@@ -80,7 +80,7 @@ func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) 
 	return cmp.Or(earlier, found), nil
 }
 
-// joins reports whether a route joins equal questions.
+// joins reports whether any route of the settings joins equal questions.
 func joins(s *Settings) bool {
 	return slices.ContainsFunc(s.Routes, func(r askback.Route) bool { return r.Join })
 }

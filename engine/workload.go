@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Load is the present work of an engine, for metrics.
+// A Load is a set of counts of the present work of an engine, for metrics.
 type Load struct {
 	Now     time.Time // the moment
 	Pending int       // open asks

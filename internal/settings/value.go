@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// Fields reads the group n, which is at path in the file, with a table of settings. A node that is not a
-// group, unknown keys and repeated keys are problems.
+// Fields reads the value of each key in the group n with the function that table has for the key. The
+// argument path is the place of n in the file. A node that is not a group, unknown keys and repeated keys are
+// problems.
 func (r *Reader) Fields(n Node, path string, table []Setting) {
 	if n.Kind != Group {
 		r.AddProblem(n.At, "write keys and values, as in "+table[0].Key+": …", "%s is %s", cmp.Or(path, "this file"),

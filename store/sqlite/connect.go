@@ -115,8 +115,8 @@ func claimFile(path string) error {
 		}
 	}
 	if isNew {
-		// This uses the rollback journal mode. In WAL mode, after a kill, the id might
-		// be only in the write-ahead log.
+		// executeOnFile uses the rollback journal mode. In WAL mode, a kill might leave the id only in the
+		// write-ahead log.
 		return executeOnFile(path, fmt.Sprintf("pragma application_id = %d", applicationID))
 	}
 	return nil

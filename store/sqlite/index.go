@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// perMillisecond is the number of document numbers for a millisecond in search_ids.
+// perMillisecond is how many numbers in search_ids are reserved for the documents of one millisecond.
 const (
 	perMillisecond     = 4096
 	perMillisecondText = "4096"

@@ -49,8 +49,9 @@ func (s *Store) readIndex(ctx context.Context, read func() error) error {
 	return read()
 }
 
-// A restoration is a request to create the index again because of err. When the caller read the index, it had
-// been created again before times. If the number has changed, the request is not needed.
+// A restoration is a request to create the index again because of the error err. The field before is the
+// value of writer.restored when the caller read the index. If that counter has changed, the index was already
+// created again, and the request is not needed.
 type restoration struct {
 	before int64
 	err    error
@@ -72,7 +73,8 @@ func (w *writer) restore(r *restoration) error {
 	return errors.Join(checkIndex(conn), conn.Close())
 }
 
-// restoreIndex creates the index again, because of the error because. No transaction may be open.
+// restoreIndex replaces the damaged index by an empty index, and logs the error because as the reason. No
+// transaction may be open.
 func (w *writer) restoreIndex(because error) error {
 	if err := createIndex(w.conn); err != nil {
 		return w.fail("create the index for searches again", err)

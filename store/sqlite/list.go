@@ -117,8 +117,8 @@ type query struct {
 	args []any
 }
 
-// A listing is a list or a part of a list, with the index from which its records are read. The index probably
-// has the fewest rows. SQLite has no statistics to choose an index.
+// A listing is a list of records, or a part of a list, that is read from one index. newListing chooses the
+// index that probably has the fewest rows, because SQLite has no statistics for the choice.
 type listing struct {
 	index  string
 	found  conditions  // the conditions of the rows that are read from the index

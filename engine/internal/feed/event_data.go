@@ -152,18 +152,18 @@ func (w *dataWriter) text(name, s string) {
 	w.b = codec.AppendString(codec.AppendName(w.b, name), s)
 }
 
-// noun appends a member whose value appendJSON writes.
+// noun appends the name of a member, and then its value with appendJSON.
 func (w *dataWriter) noun(name string, appendJSON func([]byte) ([]byte, error)) {
 	b, err := appendJSON(codec.AppendName(w.b, name))
 	w.b, w.err = b, cmp.Or(w.err, err)
 }
 
-// list appends a member with an array.
+// list appends a member whose value is an array. The function one appends an element.
 func list[T any](w *dataWriter, name string, values []T, one func(T, []byte) ([]byte, error)) {
 	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendList(b, values, one) })
 }
 
-// pointer appends a member with a value, or null.
+// pointer appends a member whose value one appends, or null if value is nil.
 func pointer[T any](w *dataWriter, name string, value *T, one func(T, []byte) ([]byte, error)) {
 	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendPointer(b, value, one) })
 }

@@ -42,7 +42,7 @@ func (c *Client) Figures(ctx context.Context, q reports.FiguresQuery) (reports.F
 	return b.result(), nil
 }
 
-// figuresBuilder accumulates [reports.Figures].
+// A figuresBuilder accumulates the counts and waiting times from which [reports.Figures] are computed.
 type figuresBuilder struct {
 	figures  reports.Figures
 	waits    []time.Duration
@@ -58,13 +58,13 @@ type outcomeKey struct {
 	actor  askback.ActorKind
 }
 
-// agentWaits has the figures of an agent, and its waiting times.
+// An agentWaits is the figures of an agent, with the waiting times of its asks.
 type agentWaits struct {
 	reports.AgentFigures
 	waits []time.Duration
 }
 
-// personFigureWaits has the figures of a person, and the times until their answers.
+// A personFigureWaits is the figures of a person, with the times until the person answered.
 type personFigureWaits struct {
 	reports.PersonFigures
 	waits []time.Duration

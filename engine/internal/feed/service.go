@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// A Service is the part of the engine that lists, searches and follows stored asks and sessions.
+// A Service is the part of the engine that reads the stored asks, sessions and events. It also stores
+// snoozes.
 type Service struct {
 	*txn.DB
 	*auth.Authority

@@ -93,7 +93,7 @@ func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.A
 	}
 }
 
-// statsBuilder accumulates [askback.Stats].
+// A statsBuilder accumulates the counts and waiting times from which [askback.Stats] are computed.
 type statsBuilder struct {
 	now     time.Time
 	stats   askback.Stats
@@ -102,8 +102,7 @@ type statsBuilder struct {
 	people  map[string]*personWaits // by name
 }
 
-// personWaits has the statistics of a person, and the waiting times from which the
-// median is computed.
+// A personWaits is the statistics of a person, with the waiting times from which the median is computed.
 type personWaits struct {
 	askback.PersonStats
 	waits []float64

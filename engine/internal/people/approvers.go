@@ -227,7 +227,7 @@ func listed(names []string) string {
 	return strings.Join(quoted(names), ", ")
 }
 
-// everyone returns the known people.
+// everyone returns the sorted names of all known people, including the people with a valid token.
 func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	tokens, err := e.tokens.read(ctx, e, nil)
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err

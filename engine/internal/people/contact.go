@@ -38,8 +38,8 @@ type CodeChannel interface {
 	CodeTarget(code string) (to, url string)
 }
 
-// A contact is a contact with its stored data. It is not changed after it was published, except for the
-// fields that the mutex of [contacts] guards.
+// A contact is an [askback.Contact] with its address, its binding and its last use. It is not changed after
+// it was published, except for the fields that the mutex of [contacts] guards.
 type contact struct {
 	askback.Contact // the field Ended is not set
 	address         string

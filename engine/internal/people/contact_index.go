@@ -13,8 +13,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contacts holds all contacts of the store. The contacts are read when first needed, so that an ask reads no
-// record for each of its receivers. No other process uses the store.
+// contacts is a cache of all contacts of the store. The contacts are read when first needed, so that an ask
+// reads no record for each of its receivers. The cache stays current, because no other process uses the
+// store.
 type contacts struct {
 	// held for reading while a change of contacts is committed, and for writing while all are read
 	changing sync.RWMutex
@@ -23,7 +24,7 @@ type contacts struct {
 	byID     map[string]*contact
 }
 
-// contactEnd caches when the binding of a contact ends.
+// A contactEnd is the cached time at which the binding of a contact ends.
 type contactEnd struct {
 	known      bool
 	generation int       // the result of [auth.Authority.Generation] when the end was read

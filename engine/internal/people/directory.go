@@ -77,7 +77,7 @@ type current struct {
 	quiet  map[string]quietHours // keyed by the name of the person
 }
 
-// directories combines the settings and the stored directory.
+// directories holds the settings and the stored directory, from which the effective settings are combined.
 type directories struct {
 	complete atomic.Bool // whether the stored directory was read
 

@@ -18,7 +18,7 @@ const (
 	knownPause = time.Second
 )
 
-// tokenNames caches the names of the people with a valid token.
+// A tokenNames is a cache of the names of the people with a valid token.
 type tokenNames struct {
 	stale atomic.Bool // set if the names must be read again; atomic, because forget must not wait for read
 

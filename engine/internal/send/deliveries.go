@@ -299,7 +299,8 @@ func (c *Client) sentSubjects(
 		}
 		list, before = append(list, found...), max(before, next)
 	}
-	// Events before this Seq were read for only one of the kinds.
+	// Events before this Seq may have been read for only one of the two kinds. The next call reads them
+	// again.
 	list = slices.DeleteFunc(list, func(s store.Subject) bool { return s.Seq < before })
 	slices.SortFunc(list, func(a, b store.Subject) int { return cmp.Compare(b.Seq, a.Seq) })
 	return list, before, nil

@@ -27,10 +27,11 @@ type digests struct {
 	all map[digestKey]*heldBack
 }
 
-// A digestKey is a receiver and an agent.
+// A digestKey identifies the questions of one agent to one receiver.
 type digestKey struct{ channel, target, owner string }
 
-// A heldBack has the messages that were sent to one receiver, and the deliveries that are held back.
+// A heldBack is the state of one digestKey: the messages that were sent lately, and the deliveries that are
+// held back.
 type heldBack struct {
 	sent    []sentMessage     // the messages of the last digestTime, oldest first
 	due     time.Time         // when the next message is sent for all held deliveries; zero: no delivery is held
@@ -39,7 +40,7 @@ type heldBack struct {
 	carrier map[string]others // the other questions that a delivery counts, keyed by its id, until the delivery is sent
 }
 
-// An others value counts the other questions of a delivery.
+// An others is the number of other questions that a delivery counts, and the time of the count.
 type others struct {
 	n  int
 	at time.Time // the time when the questions were counted

@@ -41,11 +41,11 @@ type usage struct {
 // owner over its limit do not cause a count each.
 const countPause = 30 * time.Second
 
-// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call done
-// with the information whether the ask was opened. The first call for an owner counts the asks in the store.
-// Before a rejection, the asks are counted again, at most once per countPause. Without a limit, nothing is
-// counted. For a hosted agent only the limit of the settings applies, because each of its runs has at most
-// one open ask.
+// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call
+// done, and pass true if the ask was opened. The first call for an owner counts the asks in the store. Before
+// a rejection, the asks are counted again, at most once per countPause. Without a limit, nothing is counted.
+// For a hosted agent only the limit of the settings applies, because each of its runs has at most one open
+// ask.
 func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(db.MaxOpen())
 	if strings.HasPrefix(owner, askback.HostedPrefix) {

@@ -51,7 +51,7 @@ func (m Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece 
 	return reply, nil
 }
 
-// The calls, by their ids.
+// The ids of the calls that ask a person.
 const (
 	callForm    = "form"
 	callPublish = "publish"
