@@ -11,7 +11,7 @@ import (
 
 // A Load is a set of counts of the present work of an engine, for metrics.
 type Load struct {
-	Now     time.Time // the moment
+	Now     time.Time // the time of the counts
 	Pending int       // open asks
 	Oldest  time.Time // when the oldest open ask was made; zero without an open ask
 	Calls   int       // calls of Wait in this process

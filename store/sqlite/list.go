@@ -226,7 +226,7 @@ func (c *conditions) filter(q store.Query) {
 	}
 }
 
-// noEnd as an argument of sql means that every row is examined.
+// noEnd is the argument of [listing.upTo] that does not limit the listing.
 const noEnd = ""
 
 // upTo limits a listing to the ids up to and including end.

@@ -7,8 +7,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// bind sets the parameters of a statement. If a value has another type than the listed types, bind panics,
-// because this package has a mistake.
+// bind sets the parameters of a statement. If an argument has a type that bind does not support, bind panics,
+// because the call in this package is wrong.
 func bind(s *sqlite3.Stmt, args ...any) {
 	for i, arg := range args {
 		param := i + 1

@@ -209,7 +209,7 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// onlySome returns "only 2", or "none".
+// onlySome returns "none" if n is 0, and otherwise a text such as "only 2".
 func onlySome(n int) string {
 	if n == 0 {
 		return "none"
