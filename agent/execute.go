@@ -33,7 +33,7 @@ func (r *Runner) Execute(ctx context.Context, run conversation.Run, call convers
 	switch {
 	case err != nil:
 		return failed(err.Error())
-	case t.confirm && !call.Confirm: // the definition is stricter now
+	case t.confirm && !call.Confirm: // the new definition requires approval
 		return failed(fmt.Sprintf("%s was not called: a person must approve it now. Call it again.", call.Tool))
 	}
 	return limit(t.call(ctx, call))

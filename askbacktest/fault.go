@@ -13,9 +13,9 @@ import (
 // A Fault describes how a [Receiver] fails when it gets a valid message. The zero value is [Accept].
 type Fault struct {
 	name  string
-	loses bool // the message is accepted, although the sender may not learn it
-	// serve replies. A slow fault ends with the request, or when stopping is closed. If serve is nil, the
-	// reply is 204.
+	loses bool // the receiver accepts the message, but the sender may not get the reply
+	// serve sends the reply. For a slow fault, serve returns when the request ends or stopping is closed. If
+	// serve is nil, the reply has status 204.
 	serve func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{})
 }
 

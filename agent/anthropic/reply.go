@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-// incoming is the part of a reply that has arrived.
+// incoming is a partly received reply of the model.
 type incoming struct {
 	model   *Model
 	text    func(string)

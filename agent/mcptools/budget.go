@@ -23,8 +23,8 @@ const (
 
 var errWaiting = errors.New("it sends requests, and does not read their results")
 
-// budgeted is the transport of a command. It calls end if too many results of requests are not read, or if a
-// request reuses the identifier of another request.
+// budgeted is the transport to a server that is a command. It calls end if the server leaves the results of
+// too many requests unread, or if a request of the server reuses the identifier of another request.
 type budgeted struct {
 	mcp.Transport
 	end func(error)

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A delivery is the state of the request of a call over HTTP. A tool runs at most once for an approval, so a
-// call is repeated only if the server cannot have run the tool.
+// A delivery is the delivery state of the HTTP request for a tool call. A tool runs at most once for an
+// approval, so a call is repeated only if the server cannot have run the tool.
 type delivery struct{ state atomic.Int32 }
 
 const (
@@ -27,7 +27,8 @@ func withDelivery(ctx context.Context, d *delivery) context.Context {
 	return context.WithValue(ctx, deliveryKey{}, d)
 }
 
-// notRun reports whether the server has not run the tool and will not run it. An unsent request is abandoned.
+// notRun reports whether the server certainly has not run the tool and will not run it. It abandons a request
+// that was not sent yet, so that the request is not sent later.
 func (d *delivery) notRun() bool {
 	return d.state.CompareAndSwap(unsent, abandoned) || d.state.Load() == refused
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-// incoming is the part of a reply that has arrived.
+// incoming is a partly received reply of the model.
 type incoming struct {
 	model    *Model
 	text     func(string)
@@ -25,7 +25,7 @@ type incoming struct {
 	used     *sdk.Usage
 }
 
-// A call is the part of a call that has arrived.
+// A call is a partly received tool call of the model.
 type call struct {
 	index    int
 	id, name string

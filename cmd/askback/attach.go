@@ -76,8 +76,8 @@ func attachOnce(socket string, hold func(string) (*instance.Lock, error)) (relea
 	return func() { _ = lock.Release() }, nil
 }
 
-// attending returns a client for an agent that itself waits for its answers. On this machine, the client
-// records that it waits.
+// attending returns the client for a process that waits for the answers to its asks. If the database is on
+// this machine, the client records each ask for which the process waits.
 func attending(conn *connection.Connector) hook.Client {
 	if conn.IsLocal() {
 		return attendingClient{conn.Agent, conn.Place()}

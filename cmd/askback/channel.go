@@ -66,7 +66,7 @@ func contactLine(id string, c askback.Contact) string {
 	return line + "; used " + c.UsedAt.Local().Format("2 Jan 15:04")
 }
 
-// contactID is the kind of contact ids.
+// contactID is the kind of id that the commands for contacts accept.
 var contactID = idKind{"ctc_", "contact", "remove", "askback channel list"}
 
 type contactRemove struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A channelSet has the channels of the settings.
+// A channelSet holds the channels that the settings configure.
 type channelSet struct {
 	send     map[string]engine.Channel // the senders of the engine, by the name of their channel
 	open     []channels.Channel
@@ -28,7 +28,7 @@ type channelSet struct {
 	push web.Push // lets people turn on notifications; nil if the server sends no notifications
 }
 
-// A channelEngine is an engine as the channels use it.
+// A channelEngine is an engine with the method History, which the channels need.
 type channelEngine struct{ *engine.Engine }
 
 // History implements [channels.Engine]. An admin may read all asks and deliveries.
@@ -53,8 +53,8 @@ func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 // people returns the people in the settings that apply now.
 func (set *channelSet) people() []askback.Person { return set.settings.Load().People }
 
-// newChannelSet returns the channels of the settings, which must be valid. The host has the key. It may also
-// have a log, and a public URL that overrides the settings.
+// newChannelSet returns the channels of the settings file, which must be valid. The caller sets host.Key.
+// host.Log and host.PublicURL are optional; host.PublicURL overrides the public URL in the settings.
 func newChannelSet(file config.Config, host channels.Host) *channelSet {
 	set := &channelSet{send: map[string]engine.Channel{}, pages: answerlink.New(host.Key, answerlink.Page)}
 	host.Log, host.PublicURL = cmp.Or(host.Log, slog.New(slog.DiscardHandler)), cmp.Or(host.PublicURL, file.PublicURL)

@@ -31,7 +31,7 @@ type frontendOptions struct {
 	key      []byte         // see [connection.Tokens.Key]
 	log      *slog.Logger   // nil logs nothing
 	records  *serverlog.Log // audit log; if it is nil, nothing is recorded
-	settings *reloader      // nil if there is no settings file, and no agents
+	settings *reloader      // nil if there are neither a settings file nor hosted agents
 	hooks    httpapi.HookVerifier
 	login    *login.Settings
 	metrics  *telemetry.Metrics // nil counts nothing

@@ -122,7 +122,7 @@ func (c *githubCommand) finish(
 	}
 	acknowledge(ctx, conn, ask)
 	err = report(streams{out: io.err, err: io.err}, ask, false)
-	// report prints the status of a default and of a policy itself
+	// for a default and for a policy, report has already printed the status
 	if err == nil && !ask.Outcome.Defaulted && ask.Outcome.Actor.Kind != askback.ActorPolicy {
 		note(io.err, view.Of(ask).Status().String())
 	}

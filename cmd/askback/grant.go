@@ -94,7 +94,7 @@ func abridged(s string) string {
 	return s
 }
 
-// grantID is the kind of ids for standing approvals.
+// grantID is the kind of id that the commands for standing approvals accept.
 var grantID = idKind{"grt_", "standing approval", "remove", "askback grant list"}
 
 type grantRemove struct {

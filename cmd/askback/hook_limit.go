@@ -44,7 +44,8 @@ func withinLimit(
 	return end()
 }
 
-// A decisionWriter writes the decision of a hook, unless the hook has ended.
+// A decisionWriter writes the decision of a hook. After a call of its method end, Write returns an error and
+// writes nothing.
 type decisionWriter struct {
 	to io.Writer
 
@@ -64,7 +65,7 @@ func (w *decisionWriter) Write(decision []byte) (n int, err error) {
 	return n, err
 }
 
-// end makes every later Write an error. It reports whether a decision was written.
+// end makes each later Write fail. It reports whether a decision was written before.
 func (w *decisionWriter) end() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

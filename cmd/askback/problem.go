@@ -78,7 +78,7 @@ func argumentOf(pointer string) string {
 	return strings.TrimPrefix(pointer, "/")
 }
 
-// lists replaces lists and members of the API by commands and flags.
+// lists replaces references to lists and members of the API with the corresponding commands and flags.
 var lists = strings.NewReplacer("a person of GET /people",
 	"a person (askback person list)", "a group of GET /groups", "a group (askback group list)",
 	"write time_zone: Europe/Berlin", "add --time-zone, such as --time-zone Europe/Berlin")

@@ -115,7 +115,7 @@ func validity(t askback.Token, now time.Time) string {
 	return "expired"
 }
 
-// tokenID is the kind of token ids.
+// tokenID is the kind of id that the commands for tokens accept.
 var tokenID = idKind{"tok_", "token", "remove", "askback token list"}
 
 type tokenRemove struct {

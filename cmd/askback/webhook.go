@@ -156,7 +156,7 @@ func (a endpointArg) change(
 	return nil
 }
 
-// endpointID is the kind of endpoint ids.
+// endpointID is the kind of id that the commands for webhook endpoints accept.
 var endpointID = idKind{"whe_", "receiver", "change", "askback webhook list"}
 
 // find returns the id of the endpoint, which the user may have shortened.

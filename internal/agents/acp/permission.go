@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// Name is the program in the labels of unknown agents.
+// Name is the program name in the labels of asks of unknown agents.
 const Name = "acp"
 
 // The requests of an agent that people are asked about.

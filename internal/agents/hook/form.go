@@ -152,7 +152,7 @@ func numberText(v jcs.Value) string {
 }
 
 // defaultOf returns the default of a property as the answer that people see. It returns nil if there is no
-// default, or no valid one for the question.
+// default, or if the default is not a valid answer to the question.
 func defaultOf(q askback.Question, f field, v jcs.Value) []string {
 	d, has := v.Get("default")
 	if !has || d.Kind == jcs.Null || f.kind == "array" {

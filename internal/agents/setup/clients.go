@@ -126,8 +126,8 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	return folder, err
 }
 
-// listedByClient returns the report of a client, run in a folder, about the MCP server askback. The client
-// may run for limit. If ctx ends, listedByClient returns "".
+// listedByClient runs a client in a folder, for at most limit, and returns the client's report about the MCP
+// server askback. If ctx ends, listedByClient returns "".
 func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
 	t := tracesOf(client)
 	name, _ := serverList(client)

@@ -21,9 +21,9 @@ func unknownClient(name string) string {
 // maxTypos is the maximum distance between a name and the typed text.
 const maxTypos = 2
 
-// similarClients returns the names that a person may have meant. It prefers the client with this program, and
-// then a name that differs only in punctuation. Then it prefers names that contain the typed text or are
-// contained in the typed text. Otherwise, it returns names that differ in a few letters.
+// similarClients returns the clients with a name similar to the given name. It returns the first group that
+// is not empty: clients with a program of this name, names that differ only in punctuation, names of which
+// one contains the other, and names that differ in a few letters.
 func similarClients(name string) []string {
 	letters := strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "visualstudiocode", "vscode")
 	typed := letters.Replace(letters.Replace(strings.ToLower(name)))

@@ -69,9 +69,10 @@ func (c *Setup) writeRecords(r records) error {
 	return instance.WriteFile(path, raw)
 }
 
-// restore returns the content of the file at path without Askback. If nothing but Askback has changed the
-// file, this is the content before askback init. Otherwise, it is after. restore returns nil, so that the
-// file is removed, if askback init created the file and nothing else is in it.
+// restore returns the new content of the file at path when Askback is removed. before is the present content,
+// and after is the content without the entries of Askback. If only Askback has changed the file, restore
+// returns the content before askback init, and otherwise after. It returns nil, so that the file is removed,
+// if askback init created the file and nothing else is in it.
 func (r records) restore(path string, before, after []byte) []byte {
 	path, err := filepath.Abs(path)
 	known, ok := r[path]

@@ -21,7 +21,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Program is the program whose installation is checked, as far as the checks use it.
+// A Program has the values and functions of the checked program that the checks need.
 type Program struct {
 	Config string // the path of the settings file, or ""
 	Listen string // the default address of a server

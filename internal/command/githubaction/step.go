@@ -93,7 +93,7 @@ func (in *inputs) truth(name string, empty bool) bool {
 	return empty
 }
 
-// only reports an error for each of these inputs that is not empty.
+// only adds a problem for each input in others that is not empty, because an ask of this kind cannot have it.
 func (in *inputs) only(kind string, others ...string) {
 	for _, name := range others {
 		if strings.TrimSpace(in.text(name)) != "" {

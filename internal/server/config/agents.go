@@ -30,7 +30,7 @@ func AgentFiles(dir string) ([]string, error) {
 }
 
 // LoadAgents reads definitions of agents, and returns the valid definitions in the order of their files. The
-// error has the problems of all files: an [settings.Invalid] for each file with problems, or the reason why
+// error has the problems of all files: a [settings.Invalid] for each file with problems, or the reason why
 // the file cannot be read. Two agents with the same name are also a problem. A definition must not name a
 // model or a server that c does not have.
 func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {

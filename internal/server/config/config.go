@@ -70,7 +70,7 @@ func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 const maxSize = 1 << 20
 
 // Load reads settings from r. In its errors, name is the name of the file. Load replaces ${NAME} in a text by
-// the value that env returns for NAME. The error is an [settings.Invalid], unless reading from r fails.
+// the value that env returns for NAME. The error is a [settings.Invalid], unless reading from r fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {

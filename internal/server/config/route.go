@@ -104,7 +104,8 @@ func (l *loader) route(v settings.Value) (r askback.Route) {
 	return r
 }
 
-// rule adds a problem if a value does not follow a rule although each of its settings is valid.
+// rule adds the problem of the rule r to v if broken is set. A rule is about several settings, each of which
+// is valid by itself.
 func (l *loader) rule(v settings.Value, r directory.Rule, broken bool) {
 	if broken {
 		l.AddProblem(v.At, r.Fix, "%s: %s", v.Key, r.Detail)

@@ -207,7 +207,7 @@ func (h *Host) Dir() string { return h.dir }
 // Agents returns the number of agents.
 func (h *Host) Agents() int { return len(h.runner.Agents()) }
 
-// An Error is an error in files. Each line of it is a problem.
+// An Error is the error for files with problems. Each line of its text is a problem.
 type Error string
 
 // Error returns the problems.

@@ -38,8 +38,8 @@ type Metrics struct {
 	took                          *prometheus.HistogramVec
 }
 
-// New returns the metrics of this version of the program, with all counts 0. Errors of a reading are written
-// to log.
+// New returns the metrics of this version of the program, with all counts 0. Errors in reading the metrics
+// are written to log.
 func New(version string, log *slog.Logger) *Metrics {
 	s := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -149,7 +149,7 @@ var statuses = func() (all [1000]string) {
 	return all
 }()
 
-// A Database describes the database at the time of a reading.
+// A Database describes the database at the time when the metrics are read.
 type Database struct {
 	Bytes    int64 // the size of the files of the database
 	Failed   bool  // the database can be neither read nor written
