@@ -19,7 +19,7 @@ const (
 	useBatch = 100
 )
 
-// uses holds the time of the last call with each token since the last StoreUses.
+// uses holds, for each token, the time of the last call with the token since the last StoreUses.
 type uses struct {
 	mu   sync.Mutex
 	byID map[string]time.Time

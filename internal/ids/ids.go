@@ -83,8 +83,8 @@ func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	return encode(prefix, b), nil
 }
 
-// after returns the sum of last, the last 64 bits of random, and one. If the milliseconds of last and random
-// differ, ok is false. If the sum overflows into the milliseconds, ok is also false.
+// after returns the id that follows last: the sum of last, the last 64 bits of random, and one. If the
+// milliseconds of last and random differ, or the sum overflows into the milliseconds, ok is false.
 func after(last, random [16]byte) (next [16]byte, ok bool) {
 	if [6]byte(last[:6]) != [6]byte(random[:6]) {
 		return next, false

@@ -26,8 +26,8 @@ func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskSt
 	return r
 }
 
-// move adds a delivery to each receiver that loses the question. It also adds a delivery to each receiver in
-// receivers that does not have the question yet.
+// move adds the deliveries for new recipients of an ask: a notice to each receiver that loses the question,
+// and the question to each receiver in receivers that does not have it yet.
 func move(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
 	s := &r.State
 	for _, to := range s.receivers() {

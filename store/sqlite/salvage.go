@@ -172,8 +172,8 @@ func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]stor
 	return v.result()
 }
 
-// A skipper moves past a page that cannot be read. It skips one event, then two, then four and so on, until a
-// statement finds another event.
+// A skipper moves a statement that reads events past a page that cannot be read. It skips one event, then
+// two, then four and so on, until the statement finds another event.
 type skipper struct {
 	at   int64 // the statement begins after the event with this Seq; if step is negative, it begins before that event
 	step int64 // 1 or -1

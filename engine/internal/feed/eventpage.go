@@ -53,9 +53,9 @@ type eventPages struct {
 	all map[pageKey]*eventPage
 }
 
-// page returns the shared page at a position, or a new page if there is none yet. If isNew is set, the page
-// is new and the caller must read it. A new page is shared if keep is set and fewer than maxPages pages are
-// shared.
+// page returns the shared page at a position, or a new page if that position has no shared page. If isNew is
+// set, the page is new and the caller must read it. A new page is shared if keep is set and fewer than
+// maxPages pages are shared.
 func (p *eventPages) page(key pageKey, keep bool) (page *eventPage, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ type Runs interface {
 	AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error)
 }
 
-// New returns the part of the engine that lists, searches and follows stored asks and sessions.
+// New returns a [Service] for the asks, sessions and events of db, and registers the records of snoozes.
 func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
 	e := &Service{DB: db, Authority: tokens, runs: runs, shared: eventPages{all: map[pageKey]*eventPage{}}}
 	db.Hub.Forget = e.shared.clear

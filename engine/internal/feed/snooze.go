@@ -185,7 +185,7 @@ func (c *Client) snoozesAfter(ctx context.Context, id string) iter.Seq2[askback.
 	}
 }
 
-// of returns the snoozes of these asks.
+// of returns the snoozes of the pending asks in asks.
 func (s snoozes) of(asks []askback.Ask) (out []askback.Snooze) {
 	for _, a := range asks {
 		if one, ok := s[a.ID]; ok && !a.Settled() {

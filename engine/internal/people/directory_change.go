@@ -393,7 +393,7 @@ func (c *current) routeList() askback.RouteList {
 	return all
 }
 
-// storedTime returns the time of a stored number of milliseconds.
+// storedTime returns the UTC time that is stored as a number of milliseconds since 1970.
 func storedTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // settings returns the argument of [Service.Set].

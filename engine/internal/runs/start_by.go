@@ -23,7 +23,7 @@ func hostedPrincipal(agent string) askback.Principal {
 	return askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + agent, Channel: askback.ChannelAPI}
 }
 
-// hosted returns the client of a hosted agent. No token can have its name.
+// hosted returns the client with which a hosted agent acts. No token can have the name of its principal.
 func (e *Service) hosted(agent string) *Client {
 	c := e.DB.As(hostedPrincipal(agent))
 	return &Client{e, &c}

@@ -119,13 +119,13 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 		s.Session.Owner)
 }
 
-// holders caches the endpoints that a list has read, keyed by endpointKey. The entry of an active endpoint is
-// zero.
+// holders is a cache of the endpoints that a list of deliveries has read, keyed by endpointKey. The entry of
+// an active endpoint is zero.
 type holders map[string]askback.Endpoint
 
-// held returns the delivery d, with the id and the status of its endpoint. If d was sent, held returns d
-// unchanged. The same applies if the endpoint is neither paused nor disabled, or cannot be read. The argument
-// of is the record of d.
+// held returns the delivery d, with the id and the status of its endpoint. If d goes to no callback, or was
+// sent or skipped, held returns d unchanged. The same applies if the endpoint is neither paused nor disabled,
+// or cannot be read. The argument of is the ask or session to which d belongs.
 func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d

@@ -43,7 +43,8 @@ type Member struct {
 	agent   bool // whether the caller of Wait is an agent
 }
 
-// A group has the members for each key, as a ring. The value of a key is any member of its ring.
+// A group is a set of members for each key. The members of a key form a ring, and the value of the key is any
+// of these members.
 type group map[string]*Member
 
 func (g group) add(key string, m *Member) {

@@ -49,8 +49,8 @@ type Receiver struct {
 	Channel string // a name of [Options.Channels]
 	Name    string // the name of the receiver in the settings of the channel
 	Person  string // the person who reads it
-	// Addressed is set if it gets only asks that name people. Other asks reach its person in another place,
-	// such as a room of the same chat.
+	// Addressed is set if the receiver gets only asks that name people. Other asks reach its person in
+	// another place, such as a room of the same chat.
 	Addressed bool
 }
 

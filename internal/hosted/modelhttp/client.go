@@ -118,7 +118,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// A body is the body of a reply.
+// A body is the body of a reply. It ends the request with errIdle if the provider sends nothing for the time
+// idle.
 type body struct {
 	from   io.ReadCloser
 	ctx    context.Context
