@@ -65,8 +65,8 @@ func (c *choosing) visible() (found []int) {
 // manyChoices is the number of options from which letters filter the options.
 const manyChoices = 5
 
-// filtersBy reports whether a typed text begins a filter. This is a letter, if there are many options and
-// their keys are numbers.
+// filtersBy reports whether a typed text begins a filter. Only a letter does, if the question has many
+// options whose keys are numbers.
 func (c *choosing) filtersBy(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return len(c.q.Choices) >= manyChoices && c.q.Numbered() && unicode.IsLetter(r)

@@ -59,7 +59,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 			it = &item{}
 		}
 		delete(kept, a.ID)
-		if it.settledAt.IsZero() { // otherwise the list was read before the answer
+		if it.settledAt.IsZero() { // if the ask is settled here, the list is older than the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
 			i.noteHeld(it)
 			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String() + it.watchers)
@@ -91,7 +91,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 	}
 	i.more, i.loaded = m.page.NextCursor != "", true
 	i.setItems(items, now, row)
-	if it := i.find(i.current); it != nil && it.answered { // there was no other open ask then
+	if it := i.find(i.current); it != nil && it.answered { // no other ask was open when this ask was answered
 		i.moveOn()
 	}
 	return leave
@@ -115,8 +115,8 @@ func (it *item) settle(a askback.Ask, now time.Time) {
 // rowOfCurrent returns the row of the selected ask in the part of the list on the screen.
 func (i *inbox) rowOfCurrent() int { return i.lineOf(i.current) - i.first }
 
-// setItems sorts the items. The selected ask stays selected, in this row of the screen. If the selected ask
-// is gone, the ask at its position is selected.
+// setItems replaces the items of the list, and sorts them. The selected ask stays selected, in the given row
+// of the screen. If the selected ask is gone, the ask at its position is selected.
 func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	at := i.index()
 	for _, it := range items {

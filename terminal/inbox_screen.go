@@ -13,10 +13,10 @@ import (
 
 // Numbers of columns of an inbox.
 const (
-	minSplit    = 90 // number from which the selected ask is beside the list
+	minSplit    = 90 // minimum width of a screen with the selected ask beside the list
 	minList     = 38 // columns of the list beside an ask
 	maxList     = 64
-	narrowWidth = 60 // fewer columns have short titles and keys
+	narrowWidth = 60 // a narrower screen has a short title and a short list of keys
 	paneGap     = 2  // a line and a space between the list and the ask
 )
 

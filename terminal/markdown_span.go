@@ -35,7 +35,7 @@ func joinSpans(spans []markdown.Span, sgr string) (safetext.Text, []styledRange)
 		}
 	}
 	all := safetext.Block(b.String())
-	if all.String() != b.String() { // otherwise the ranges would not match the text
+	if all.String() != b.String() { // the ranges do not match the changed text
 		styles = []styledRange{{len(all.String()), sgr}}
 	}
 	return all, styles

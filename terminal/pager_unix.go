@@ -69,7 +69,7 @@ func (t *TTY) run(ctx context.Context, in io.Reader, command string, args ...str
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && in != nil && exit.ExitCode() != cannotRun && exit.ExitCode() != notFound {
-		err = nil // the text was shown
+		err = nil // the pager ran and showed the text, whatever its exit code
 	}
 	return errors.Join(err, t.control(toForeground))
 }

@@ -14,7 +14,7 @@ const (
 	minOptionRows = 8  // rows for the options; with fewer, the text of the ask is written above
 	usualFoot     = 3  // rows below the options that are kept free
 	briefRows     = 3  // rows of a question whose whole text was written above
-	besideWidth   = 90 // number from which a preview is beside the options
+	besideWidth   = 90 // minimum width of a panel with a preview beside the options
 	minPreview    = 3  // rows of a preview below its option
 	maxLeft       = 76 // columns of the options beside a preview
 )

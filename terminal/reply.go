@@ -200,7 +200,7 @@ func parseMulti(q view.Question, line string, parts []string) reply {
 func parseParts(q view.Question, parts []string) reply {
 	var all reply
 	var own []string
-	afterOwn := false // whether the previous part was own text, so that the comma belongs to the text
+	afterOwn := false // whether the previous part was own text, which this part then continues after a comma
 	for len(parts) > 0 {
 		found, n := matchLongest(q, parts)
 		part := strings.Join(parts[:n], ",")

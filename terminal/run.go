@@ -25,8 +25,8 @@ type RunView struct {
 
 	run     view.Run
 	name    string       // name of the person at this terminal
-	lines   int          // number of written lines of the message that arrives
-	held    []string     // rows of a message that is held back, because it may be the last message
+	lines   int          // number of lines already written of the message that arrives
+	held    []string     // rows of a whole message, not written yet because it may be the last message
 	partial []string     // rows of the line that is being written
 	calls   []*view.Call // calls that run now
 	doing   string       // present activity of the run, in words; "" for none

@@ -21,7 +21,7 @@ type signalWatch struct {
 	ended   chan struct{}
 }
 
-// watchSignals sends the program changes of the size of the terminal, and Ctrl+Z, until the
+// watchSignals sends program a message when the size of the terminal changes, and for Ctrl+Z, until the
 // result is closed.
 func watchSignals(program *tea.Program, t *TTY) *signalWatch {
 	w := &signalWatch{make(chan os.Signal, 4), make(chan struct{})}

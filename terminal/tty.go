@@ -39,8 +39,8 @@ func Open() (*TTY, error) {
 	return t, nil
 }
 
-// control calls do with the file descriptor. It does not use File.Fd, because Close could then not end a
-// blocked Read.
+// control calls do with the terminal's file descriptor. It does not use File.Fd, because Close could then not
+// end a blocked Read.
 func (t *TTY) control(do func(fd int) error) error {
 	raw, err := t.file.SyscallConn()
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *TTY) Foreground() bool {
 
 // Prepare switches the terminal to single keys before the prompt is drawn, so that early keys are echoed
 // correctly.
-func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without single keys
+func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // on an error, Read tries again, or reads whole lines
 
 // pause restores the state of the terminal until the next [TTY.Prepare] or Read.
 func (t *TTY) pause() {

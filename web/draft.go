@@ -70,8 +70,8 @@ func (s *site) keep(r request, a view.Ask, values url.Values) error {
 	return r.client.SaveDraft(r.Context(), a.ID.String(), b)
 }
 
-// isDraftField reports whether a draft keeps a field. The word that approves a dangerous call, and the
-// pressed buttons are not kept.
+// isDraftField reports whether a field of a form is part of a draft. The word that approves a dangerous call
+// and the pressed buttons are not.
 func isDraftField(name string) bool {
 	return name != "action" && name != "then" && name != "word"
 }

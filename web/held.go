@@ -100,7 +100,8 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// liveHeld notifies an open page, until ctx ends, when the answers that the person can undo change.
+// liveHeld sends a message to an open page whenever the answers that the person can undo change, until ctx
+// ends.
 func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 	changed, stop := s.engine.WatchHeld()
 	defer stop()
@@ -115,7 +116,7 @@ func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 		return all
 	}
 	for before := []key(nil); ; {
-		now := keys() // also sent at the beginning, because the page may be older than the answers
+		now := keys() // if there are answers, a message is sent at the beginning, because the page may be older
 		if !slices.Equal(before, now) && out.send("", "held", nil) != nil {
 			return
 		}

@@ -14,7 +14,7 @@ import (
 type Case struct {
 	Name    string
 	Request askback.Request
-	Answers []NamedAnswer // empty for an ask that must have only the link
+	Answers []NamedAnswer // empty if messages about the ask must have only the link
 }
 
 // A NamedAnswer is an answer to a [Case].

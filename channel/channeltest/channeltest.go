@@ -45,7 +45,7 @@ type Driver struct {
 type Settings struct {
 	Now  func() time.Time
 	Log  *slog.Logger
-	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers
+	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers the ask
 }
 
 // A Service is a fake service, with the channel that uses it.

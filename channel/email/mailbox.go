@@ -75,8 +75,8 @@ type mailbox struct {
 
 	// State of messages, keyed by UID. The state is dropped when the UIDs are no longer valid.
 	validity uint32
-	skip     map[imap.UID]bool    // messages that need no attention
-	failed   map[imap.UID]failure // messages that could not be handled yet
+	skip     map[imap.UID]bool    // unseen messages that are not handled again
+	failed   map[imap.UID]failure // replies that will be handled again after an error
 }
 
 // A failure describes a message that could not be handled.

@@ -13,12 +13,13 @@ const answerAbove = "-=- Reply above this line -=-"
 
 // written returns the text that a person has written in a reply. It omits quotations, the lines before them,
 // the signature and the footer of a phone. The argument original is the text of the letter to which the
-// person replies. The addresses of this server are in the line before a quotation in any language.
+// person replies. If the line before a quotation contains one of the addresses, it is recognized in any
+// language.
 func written(text, original string, addresses ...string) string {
 	lines := strings.Split(normalizeLines(text), "\n")
 	original = squeeze(original)
 	var kept []string
-	introduced := false // a quotation follows
+	introduced := false // whether the last line was the line before a quotation
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		trimmed := strings.TrimSpace(line)

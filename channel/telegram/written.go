@@ -174,7 +174,8 @@ func (v visit) reply(ctx context.Context, m message, p press) error {
 	return nil
 }
 
-// write commits a text as the press p requires: as an answer, or in the draft.
+// write commits a text that the person wrote for the press p: as the answer to the ask, or as a part of the
+// draft.
 func (v visit) write(ctx context.Context, p press, written string) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {

@@ -9,10 +9,10 @@ const ContactsPath = "/contacts"
 type ContactList struct {
 	Contacts []view.Contact
 	All      bool              // whether the list has the contacts of all people
-	Chats    []Chat            // chats that can be linked here
+	Chats    []Chat            // channels whose chats can be linked here
 	PushKey  string            // key with which browsers subscribe; "" if browsers cannot subscribe
 	CanAdd   bool              // whether the server has chats that can be linked, or notifications of browsers
-	Codes    bool              // whether the connection may carry codes
+	Codes    bool              // whether the connection is secure enough for codes
 	Code     *view.ContactCode // the new code, or nil
 	Result   *ContactResult    // result of a form, or nil
 }

@@ -46,7 +46,7 @@ type inline struct {
 	pos       int
 	start     int // start of the plain text that is not yet a piece
 	pieces    []piece
-	noClosing [maxTicks + 1]bool // whether there are no closing backticks, by number of backticks
+	noClosing [maxTicks + 1]bool // by number of backticks: whether the rest of the text has no closing backticks
 }
 
 // maxTicks is the maximum number of backticks that begin code. More backticks are text.

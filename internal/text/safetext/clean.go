@@ -30,7 +30,7 @@ type cleaner struct {
 
 	prev   rune // last written rune
 	base   rune // last written rune that is neither mark, joiner nor selector
-	joined bool // base is a pictograph, followed by selectors and skin tones only
+	joined bool // whether only selectors and skin tones were written after base
 	marks  int  // combining marks since base
 }
 

@@ -181,8 +181,8 @@ func Of(a askback.Ask) Ask {
 	return v
 }
 
-// number returns an id without its prefix. If an ask names no session, the id of its
-// session has the same number.
+// number returns an id without its prefix, such as ask_. If an ask names no session, the id of its session
+// has the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
 // Headline describes the ask in one line, for lists: by its title, its first question or

@@ -53,7 +53,7 @@ type Call struct {
 
 // A Run reads the events of one session, in their order. The zero value is ready to use.
 type Run struct {
-	request int    // request to the model whose text arrives
+	request int    // number of the request to the model whose text is arriving
 	text    string // received text of that request
 	calls   map[string]*Call
 }
