@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// items is a list with a single page.
+// items is the JSON of a list that has only one page.
 type items[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"next_cursor"`

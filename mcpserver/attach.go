@@ -29,7 +29,7 @@ const (
 // A key identifies the asks of a call.
 type key struct {
 	base         string
-	explicit     bool   // set by the client
+	explicit     bool   // the client sent an idempotency key
 	recentPrefix string // prefix of the keys in recent
 }
 

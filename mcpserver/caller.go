@@ -16,7 +16,7 @@ type caller struct {
 	client     Agent
 	name       string // name of the principal, or "" on stdio, which serves one agent
 	session    string // the client's session, or ""
-	clientName string // used if the request does not declare a name
+	clientName string // the name of the client, for requests that declare no name
 	label      string // the label for people; if "", the name of the client is used
 	stdio      bool
 	// connected is done when the client no longer reads the reply. The context of the call
@@ -27,7 +27,7 @@ type caller struct {
 	cancelWait context.CancelFunc // ends connected; nil if the protocol ends the call
 
 	mu           sync.Mutex
-	deliveries   []delivery // in the reply to this request
+	deliveries   []delivery // the outcomes in the reply to this request
 	replyStarted bool       // a cancellation changes nothing after the start of the reply
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }

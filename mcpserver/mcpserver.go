@@ -98,7 +98,7 @@ type Server struct {
 	recent   recentSet
 	protocol *mcp.Server
 	tools    map[string]toolFunc
-	identity []byte // the implementation as JSON
+	identity []byte // the name and the version of this program as JSON
 	// inFlight maps the digest of a request id to the *caller of an HTTP request that a client can cancel. A
 	// cancellation is a separate request and must find the request that it names.
 	inFlight sync.Map

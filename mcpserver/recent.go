@@ -9,12 +9,13 @@ import (
 // newer map has half this number of keys, it becomes the older map, and a new map begins.
 const maxRecent = 8192
 
-// A recentSet maps keys to numbers. The key of a recent delivery has the number 1. The key of a call has the
-// number of its last ask. A key that was dropped is looked up in the store, as after a restart.
+// A recentSet stores the keys of recent deliveries and calls, and drops the oldest keys. The key of a
+// delivery has the number 1. The key of a call has the number of its last ask. A dropped key is looked up in
+// the store, as after a restart.
 type recentSet struct {
 	mu       sync.Mutex
 	now, old map[string]int
-	// The times since which each of the two maps is complete.
+	// The times at which the maps now and old were begun.
 	nowSince, oldSince time.Time
 }
 

@@ -63,7 +63,7 @@ func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, lim
 			return c.withPageURL(now), nil
 		}
 	}
-	return ask, nil // as far as this process knows
+	return ask, nil // still pending, as far as this process knows
 }
 
 // poll waits for pollInterval, reads the ask, and reports whether it is settled. It is used after Wait

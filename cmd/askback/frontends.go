@@ -121,7 +121,7 @@ func database(i *connection.Instance) telemetry.Database {
 // readiness returns what /readyz reports, and the error if the server cannot work.
 //
 // A rejected settings file or a damaged record is not an error, because everything else works. A failed
-// database or a full disk is an error, because nothing can be asked or answered. A page that cannot be read
+// database or a full disk is an error, because nothing can be asked or answered. A database page that cannot be read
 // is an error, because lists then omit records. Errors in the settings file are only in the log, because
 // /readyz is public.
 func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {

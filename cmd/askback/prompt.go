@@ -40,7 +40,7 @@ type asker interface {
 // output has only the answer. Otherwise it reads standard input. If the ask cannot be answered here, because
 // it is on a remote server for example, ui is nil.
 //
-// At a terminal the prompt is a panel. It consists of lines if plain is true or the terminal can show no
+// At a terminal the prompt is a panel, or a series of lines if plain is true or the terminal cannot show a
 // panel.
 func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
 	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask), waiter: conn.Agent}

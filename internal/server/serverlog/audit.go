@@ -123,7 +123,8 @@ type auditedClient struct {
 	log       *Log
 }
 
-// Unwrap returns the client without the audit log. [Log.Committed] logs the changes of its revision.Source.
+// Unwrap returns the client without the audit log. [Log.Committed] logs the answers that are given through
+// its revision.Source.
 func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {

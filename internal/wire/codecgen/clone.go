@@ -23,7 +23,7 @@ func (s *source) isDeep(structName string) bool {
 }
 
 // clones writes the method Clone of a noun, and the methods clone of the nouns in it that need a deep copy.
-// It writes each noun once, even if the noun is in itself.
+// It writes each noun once, even if several fields have its type.
 func (s *source) clones(w *writer, noun string) {
 	s.clone(w, noun, "Clone")
 	written := map[string]bool{}

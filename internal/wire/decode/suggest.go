@@ -132,7 +132,7 @@ func guessedFix(name string, names []string, object jcs.Value) string {
 }
 
 // A fieldGuess lists names that clients guess for a field, in the form of [plainName], separated by spaces.
-// If the object does not have the field, the suggestion is fix.
+// If objects of this kind have no such field, the suggestion is fix.
 type fieldGuess struct {
 	names, field, fix string
 	example           string // the suggestion if the value of the field has another form, or ""
