@@ -83,7 +83,7 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 		return err
 	})
 	if errors.Is(err, askback.ErrEnded) || errors.Is(err, askback.ErrTooMany) {
-		// An ask with this key may have been made before the session ended or was full.
+		// Another call may have made an ask with this key before the session ended or was full.
 		return c.findOr(ctx, n, err)
 	}
 	if err != nil {

@@ -105,7 +105,8 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 // reassignment adds to the record of the ask.
 const MaxReassigned = 50
 
-// setPeople sets the names in To, and the people who may answer. Recipients is nil if the lists are equal.
+// setPeople sets Ask.To to the names in to, and Ask.Recipients to the people who may answer. Recipients is
+// nil if the lists are equal.
 func (s *AskState) setPeople(to, people []string) {
 	s.Ask.To, s.Ask.Recipients = to, people
 	if slices.Equal(to, people) {

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/text/spelling"
 )
 
-// A Problem is one error in the file.
+// A Problem is one error in a settings file.
 type Problem struct {
 	Line, Column int    // both begin at 1; columns are counted in code points
 	Detail       string // the problem

@@ -186,12 +186,12 @@ func (w *walk) completion(rt *rapid.T) store.Completion {
 	return c
 }
 
-// soon returns a time a few seconds before or after now.
+// soon returns a time up to five seconds before or after w.now.
 func (w *walk) soon(rt *rapid.T) time.Time {
 	return w.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(rt, "soon")) * time.Second)
 }
 
-// pass moves now forward by up to ten seconds, so that some nodes lose their claims.
+// pass moves w.now forward by up to ten seconds, so that some nodes lose their claims.
 func (w *walk) pass(rt *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(rt, "pass")) * time.Millisecond)
 }

@@ -73,15 +73,15 @@ func (g *digests) restore(key digestKey, sent []sentMessage) {
 	}
 }
 
-// A digestPlan determines what happens to the delivery of a question.
+// A digestPlan is the decision to hold back, skip or send the delivery of a question.
 type digestPlan struct {
 	until time.Time // not zero: hold the delivery back until this time
 	skip  bool      // do not send the delivery, because another message has counted it
 	more  int       // send the delivery, with this number of other questions
 }
 
-// plan returns the plan for the delivery of a question, and records it. With a limit of 0, the delivery is
-// sent, unless it was held back or counted before.
+// plan returns a plan that sends, holds back or skips the delivery of a question, and records the plan. With
+// a limit of 0, the delivery is sent, unless it was held back or counted before.
 func (g *digests) plan(key digestKey, id string, limit int, now time.Time) digestPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -165,10 +165,10 @@ func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.I
 // effectChunk is the number of effects that are read at a time, and made due in one commit.
 const effectChunk = 256
 
-// A lister lists effects, sorted by id.
+// A lister is a function that returns the effects that a query selects, sorted by id.
 type lister func(context.Context, store.Query) ([]store.Effect, error)
 
-// each yields the effects of a kind, or of every kind if kind is "".
+// each yields all effects of a kind, or of every kind if kind is "". It reads effectChunk effects at a time.
 func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect, error] {
 	return func(yield func(store.Effect, error) bool) {
 		for q, more := (store.Query{Kind: kind, Limit: effectChunk}), true; more; {
@@ -187,8 +187,8 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 	}
 }
 
-// hasten calls ok with the effect of each delivery, except dead letters and deliveries that are being sent. If ok
-// returns true, the delivery is due now.
+// hasten makes the deliveries for which ok returns true due now. It calls ok with the effect of each
+// delivery, except dead letters and deliveries that are being sent.
 func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change

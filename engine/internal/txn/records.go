@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The kinds of the records with machines of package lifecycle. The record of a session has no stream, because
-// the stream of a session equals its id. No list selects sessions by stream, and the index of streams would
-// have one more entry.
+// The kinds of the records that machines of package lifecycle step. The record of a session has an empty
+// Stream, although the stream of a session equals its id. No list selects sessions by stream, and each
+// session would add an entry to the index of streams.
 const (
 	KindAsk     = "ask"
 	KindSession = "session"

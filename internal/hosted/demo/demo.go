@@ -99,7 +99,7 @@ var question = map[string]any{"questions": []any{map[string]any{
 	},
 }}}
 
-// poems are the poems by their form, in the order in which chosen tries the forms.
+// poems has a poem for each form, in the order in which chosen tries the forms.
 var poems = []struct{ form, text string }{
 	{"haiku", "A question goes out.\nThe night passes, and the morning\nbrings one word: go on."},
 	{"limerick", "An agent who wanted to know\nif a table might possibly go\nasked a person instead\nof just going " +
