@@ -104,7 +104,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 			one = found
 			return err
 		}
-		if !counted { // this is not repeated if the update is repeated
+		if !counted { // a repeated update must not count the run again
 			if err := c.engine.runs.LimitRuns(t.Context(), c.Who.Name); err != nil {
 				return err
 			}
