@@ -36,8 +36,8 @@ func newWait(client askback.PersonClient, session string, answer Answerer) *wait
 	}
 }
 
-// run answers the asks of the run until the turn of the run ends, and returns the session. It returns the
-// first error of an answer or of the events, and the error of ctx.
+// run answers the asks of the run until the turn of the run ends, and returns the session. If an answer or
+// the stream of events fails, or ctx ends, it returns the error.
 func (w *wait) run(ctx context.Context) (askback.Session, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {

@@ -63,8 +63,8 @@ func (a *Asker) NoteUnasked(err error) {
 	a.Note("Askback cannot ask about one request, so " + a.Otherwise + ": " + err.Error())
 }
 
-// NoteAttached notifies the user that a program is followed. It adds claim, a sentence about the inbox, only
-// if Askback can be reached.
+// NoteAttached notifies the user that this process is attached to a program. It adds claim, a sentence about
+// the inbox, only if Askback can be reached.
 func (a *Asker) NoteAttached(program, claim string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -66,9 +66,9 @@ func (o Options) engineOptions() *engine.Options {
 // open. That process can change during the command: it can end, or hand over the database to another process.
 // Lost calls are then repeated.
 type Connector struct {
-	Agent  askback.AgentClient  // asks
-	User   askback.Client       // makes the calls of commands
-	Person askback.PersonClient // answers at the prompt, always as the local user
+	Agent  askback.AgentClient  // the client that asks
+	User   askback.Client       // the client for the other calls of commands
+	Person askback.PersonClient // the client that answers at the prompt, always as the local user
 
 	options Options
 	isLocal bool // options.Remote is the server of the local database

@@ -31,5 +31,5 @@ func lockInode(f *os.File) (locked bool, err error) {
 	case errors.Is(err, ErrHeld):
 		return false, ErrHeld
 	}
-	return false, nil // the lock file is enough
+	return false, nil // the file has no lock, but the lock file has one
 }

@@ -56,7 +56,7 @@ func SetPrincipal(ctx context.Context, p askback.Principal) {
 	info.principal.CompareAndSwap(nil, &first)
 }
 
-// A requestInfo is a value of the context of a request, for the lines that are logged about it.
+// A requestInfo has the data about a request for its log lines. It is a value of the context of the request.
 type requestInfo struct {
 	principal atomic.Pointer[askback.Principal] // nil until the principal is known
 	remote    string                            // the address of the client, or of a proxy in front of this server

@@ -131,7 +131,7 @@ func (r *Reader) ignored(why string) func(Node) {
 	return func(n Node) { r.warn(n.Pointer, "this field has no effect: "+why, "it was ignored") }
 }
 
-// waitOnly adds a problem for any delivery except "wait".
+// waitOnly reads the field for the delivery of an answer. It adds a problem for any value except "wait".
 func (r *Reader) waitOnly(n Node) {
 	var how string
 	r.Text(&how)(n)
