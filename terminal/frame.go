@@ -129,8 +129,8 @@ func (f *frame) erasePrompt() {
 	f.b.WriteString("\n")
 }
 
-// withRowCount draws a part of the frame. If the part has more than maxRows rows, the number of rows is drawn
-// above the part. If f.fold is true and the part has more than maxShown rows, the middle is omitted.
+// withRowCount draws the rows that the function draw adds to part. If there are more than maxRows rows, their
+// number is drawn above them. If f.fold is true and there are more than maxShown rows, the middle is omitted.
 func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
 	draw(part)

@@ -45,7 +45,8 @@ func (i *inbox) hold(it *item, a askback.Ask) tea.Cmd {
 	return i.after(time.Second, heldTickMsg{})
 }
 
-// noteHeld records whether an answer to an ask can still be undone, and whether this person gave it.
+// noteHeld records in the item whether an answer to its ask can still be undone, and whether this person gave
+// that answer.
 func (i *inbox) noteHeld(it *item) {
 	var mine bool
 	if it.held, mine = heldHere(it.ask); mine {

@@ -44,9 +44,9 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	return i.pressForAsk(p, key, text)
 }
 
-// isText reports whether a letter is text for the selected ask, or a key of one of its options. A text
-// continues after its ask was withdrawn or answered by another person. In the list, and in an ask whose
-// answer is held, a letter is a key of the inbox.
+// isText reports whether a letter is text for the selected ask, or a key of one of its options. A person may
+// go on typing a text after the ask was withdrawn, or after another person answered it. In the list, and in
+// an ask whose answer can still be undone, a letter is a key of the inbox.
 func (i *inbox) isText(p *picker, text string) bool {
 	if p == nil {
 		return false

@@ -158,7 +158,8 @@ func (l *loader) watched(ctx context.Context, call func() error) (lost bool, err
 	return lost, err
 }
 
-// follow reads the list again after each event that concerns an ask, until ctx or the stream ends.
+// follow makes the loader read the list again after each event that concerns an ask, until ctx or the stream
+// of events ends.
 func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 	for ev, err := range l.client.Events(ctx, "", after) {
 		switch {

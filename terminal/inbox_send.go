@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// Messages of calls that an inbox made.
+// Messages with the results of calls that an inbox made to its client.
 type (
 	sentMsg struct {
 		id  string

@@ -64,8 +64,8 @@ var (
 	errSnoozes    = errors.New("this person has snoozed too many asks")
 )
 
-// unsnoozedPath returns the address of the page to show after a snooze was ended. If then is "list", the page
-// is the list, and otherwise the ask in the inbox.
+// unsnoozedPath returns the address of the page that is shown after a person ended the snooze of the ask id.
+// If then is "list", this is the list, and otherwise the page of the ask.
 func (s *site) unsnoozedPath(r request, id, then string) string {
 	filter := pages.FilterOf(r.URL.Query())
 	path := "/"

@@ -229,7 +229,8 @@ func (c *Channel) current(n askback.Notification) message {
 	return c.pending(n.Ask)
 }
 
-// parent returns the timestamp of the first message of the thread for a question, or "".
+// parent returns the timestamp of the first message of the thread to which a question belongs, or "" if the
+// question begins a thread.
 func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
 	if c.options.Thread == nil || ownSession(n.Ask) {
 		return ""
@@ -238,7 +239,7 @@ func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
 	return cmp.Or(thread, ts)
 }
 
-// ownSession reports whether the session of an ask has no other asks.
+// ownSession reports whether Askback made the session for this ask alone. The ids then have the same number.
 func ownSession(a askback.Ask) bool {
 	_, ask, _ := strings.Cut(a.ID, "_")
 	_, session, _ := strings.Cut(a.SessionID, "_")

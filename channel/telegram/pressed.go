@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A visit is an action of one person in one chat. An update reports the action.
+// A visit is one person in one chat, whose action an update reports.
 type visit struct {
 	*Channel
 	client askback.PersonClient
@@ -272,9 +272,9 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 	return alert("The action failed. Try again, or answer at the computer."), nil
 }
 
-// show draws the message of an ask after a reaction. If the ask was settled meanwhile, show draws the message
-// again, without buttons. The outcome is drawn after its commit. So either the outcome is drawn after this
-// call, or this call reads the outcome.
+// show draws the message of an ask after a reaction. If the ask is settled while show draws the message, show
+// draws it again, without buttons. The outcome is committed before the channel draws it. So either the
+// channel draws the outcome after this call, or this call reads the outcome.
 func (v visit) show(ctx context.Context, p press, r reaction) {
 	if r.question == stay && !r.settled {
 		return

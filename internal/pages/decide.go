@@ -44,7 +44,7 @@ func (d *Decide) Add(a view.Ask) {
 // listPath returns the address of the list that the person came from, without the selection.
 func (d Decide) listPath() string { return "/" + d.Filter.query("select", "") }
 
-// askPath returns the address of an ask. It keeps the filter of the list, but not the selection.
+// askPath returns the address of the page of an ask, with the filter of the list and without the selection.
 func (d Decide) askPath(a view.Ask) string { return a.PagePath() + d.Filter.query("select", "") }
 
 // title returns the heading of the page.

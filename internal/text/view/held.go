@@ -47,8 +47,8 @@ func heldWord(h askback.Held) string {
 	return "Answered"
 }
 
-// HeldBy returns the answer of a person to the ask that can still be undone. It reports whether there is such
-// an answer.
+// HeldBy returns the answer that the person name gave to the ask and can still undo. It reports whether there
+// is such an answer.
 func (a Ask) HeldBy(name safetext.Text) (Held, bool) {
 	for _, h := range a.Held {
 		if h.Name == name {
