@@ -118,8 +118,9 @@ func TestStreamOfKeysDecidesNothing(t *testing.T) {
 	}
 }
 
-// A burst of keys is pasted text, even if the terminal does not mark it. It decides nothing, and in a field
-// it is text with its line breaks. Only a separate key sends the text.
+// A burst of keys is treated as pasted text, even if the terminal does not mark it as a paste. Outside a
+// field, the burst decides nothing. In a field, it is inserted with its line breaks, and only a separate key
+// sends the text.
 func TestBurstInAPanelIsText(t *testing.T) {
 	for ask, keys := range map[string]string{"a call": "looks good\nyes\n", "options": "2\n"} {
 		t.Run(ask, func(t *testing.T) {

@@ -268,7 +268,8 @@ func (s *site) entrySaved(w http.ResponseWriter, r request, form pages.EntryForm
 	case errors.As(err, &invalid):
 		for _, p := range invalid {
 			field, _, _ := strings.Cut(strings.TrimPrefix(p.Pointer, "/"), "/")
-			if field == "" && form.New { // the problem is the name, which the API has in its address and not in the body
+			// the problem is the name, which the API has in its address and not in the body
+			if field == "" && form.New {
 				field = "name"
 			}
 			known := field == "name" && form.New ||

@@ -80,7 +80,7 @@ func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]st
 			return nil, err
 		}
 	}
-	if e.OwnSecrets { // "" means the secret of the settings, and there is none
+	if e.OwnSecrets { // "" means the secret of the settings, which is not set
 		secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
 	}
 	return secrets, nil

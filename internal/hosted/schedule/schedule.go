@@ -143,8 +143,9 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// read returns the first time of the schedule after the local time shown, or the zero time. It tries twice,
-// because the library looks five years ahead, and a leap year may be eight years away.
+// read returns the first time of the schedule after the local time shown, or the zero time if the schedule
+// has no later time. The library searches only five years ahead, but the next leap year may be eight years
+// away. So read searches twice.
 func (s Schedule) read(shown time.Time) time.Time {
 	for range 2 {
 		if next := s.times.Next(shown); !next.IsZero() {
