@@ -13,11 +13,16 @@ import (
 
 // claudeHook replies to a hook of Claude Code. It waits for as long as the client keeps the connection. A
 // call that can be deferred waits at most for the time in the parameter "defer", unless the time is 0. An
+// A call of a sub-agent waits at most for the time in the parameter "subagents". An
 // event of another program gets status 204. Claude Code treats the status of an error as no decision: only an
 // approval allows a tool.
 func (c *call) claudeHook() error {
 	// 0 means that the wait has no limit.
 	wait, err := c.durationParam("defer", claudecode.DefaultWait, "10s")
+	if err != nil {
+		return err
+	}
+	subagents, err := c.durationParam("subagents", claudecode.DefaultSubagentWait, "60s")
 	if err != nil {
 		return err
 	}
@@ -36,7 +41,13 @@ func (c *call) claudeHook() error {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	if job.Call != nil && job.Call.Deferred != nil && wait > 0 {
+	if job.Call == nil || job.Call.Deferred == nil {
+		wait = 0
+	}
+	if job.Call != nil && ev.BlocksDialog() {
+		wait = subagents
+	}
+	if wait > 0 {
 		limited, late := context.WithTimeout(ctx, wait)
 		defer late()
 		ctx = limited

@@ -77,6 +77,10 @@ var compatRoutes = []route{
 		query: params{{
 			Name: "defer", Example: "10s",
 			Description: "How long a deferrable call waits; 0s is as long as the connection is open. 10s by default.",
+		}, {
+			Name: "subagents", Example: "60s",
+			Description: "How long a call of a sub-agent at a terminal waits. Claude Code then shows its dialog. " +
+				"0s is as long as the connection is open. 60s by default.",
 		}},
 		header: params{{
 			Name: claudecode.EntrypointHeader,

@@ -113,7 +113,11 @@ func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {
 	case o.Approved():
-		return allowed(ev, text, o.Input)
+		input := o.Input
+		if len(input) == 0 && requiresInput(ev) {
+			input = ev.Input
+		}
+		return allowed(ev, text, input)
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
 		return denied(ev, text)
 	case ev.Name == PreToolUse:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/text/plan"
 )
 
 // withdrawEnded withdraws the asks that an event makes obsolete. It may continue for
@@ -96,11 +97,15 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 }
 
 // isAbout reports whether an ask is about the tool call of the event. For [QuestionTool] it
-// ignores the answers, which are added to the arguments when the tool runs.
+// ignores the answers, which are added to the arguments when the tool runs. For a plan it ignores the arguments,
+// because the user may edit the plan in the dialog.
 func (e endingEvent) isAbout(ask askback.Ask) bool {
 	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) ||
 		ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
 		return false
+	}
+	if plan.IsTool(e.ev.Tool) {
+		return true
 	}
 	p, ok := e.asked()
 	switch {

@@ -126,6 +126,10 @@ const Path = "/api/v1/hooks/claude-code"
 // run costs nothing.
 const DefaultWait = 10 * time.Second
 
+// DefaultSubagentWait is how long a call of a sub-agent waits by default; see [Event.BlocksDialog]. A person
+// at the desk can do nothing else about the call during this time.
+const DefaultSubagentWait = time.Minute
+
 // MaxInput is the maximum size of an event in bytes.
 const MaxInput = hook.MaxEvent
 
@@ -138,6 +142,14 @@ const (
 	// it for MCP servers that it starts.
 	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
+
+// BlocksDialog reports whether Claude Code shows its dialog about the event only after the hook has ended. It
+// does so for a sub-agent that runs in the background; for other calls it shows the dialog while the hook
+// waits. The event does not contain whether a sub-agent runs in the background. A headless session has no
+// dialog.
+func (ev Event) BlocksDialog() bool {
+	return ev.SubagentID != "" && !ev.Headless && (ev.Name == PermissionRequest || ev.Name == Elicitation)
+}
 
 // IsHeadless reports whether Claude Code was started as claude -p, from its entry point. A program that runs
 // Claude Code and shows its questions itself has another entry point.

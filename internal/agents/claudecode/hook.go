@@ -37,8 +37,9 @@ func needsApproval(ev Event) bool {
 
 // A Hook is the command askback hook claude-code.
 type Hook struct {
-	Defer  time.Duration `default:"10s" help:"Wait at most this long for an answer in claude -p. The run then ends; resume it once there is an answer."`
-	Strict bool          `help:"After an error, block the call with exit code 2 instead of leaving it to Claude Code's dialog."`
+	Defer     time.Duration `default:"10s" help:"Wait at most this long for an answer in claude -p. The run then ends; resume it once there is an answer."`
+	Subagents time.Duration `default:"60s" help:"Wait at most this long for an answer about a call of a sub-agent. Claude Code then shows its own dialog, which the hook blocks until then. 0 means no limit."`
+	Strict    bool          `help:"After an error, block the call with exit code 2 instead of leaving it to Claude Code's dialog."`
 }
 
 // Traits implements [hook.Command].
@@ -73,10 +74,22 @@ func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	}
 	job, err := Handle(ev)
 	job.Guard = c.guard()
-	if job.Call != nil && job.Call.Deferred != nil {
-		job.Wait = c.Defer
+	if job.Call != nil {
+		job.Wait = c.wait(ev, *job.Call)
+		readPlan(job.Call, env.Home, ev.Project, ev.CWD)
 	}
 	return job, err
+}
+
+// wait returns how long to wait for the answer to a call. 0 means no limit.
+func (c *Hook) wait(ev Event, call hook.Call) time.Duration {
+	switch {
+	case call.Deferred != nil:
+		return c.Defer
+	case ev.BlocksDialog():
+		return c.Subagents
+	}
+	return 0
 }
 
 // settingsHave reports whether Claude Code's plugin runs this hook, and the settings have a hook of Askback

@@ -18,9 +18,13 @@ func Call(ev Event) (hook.Call, bool) {
 	if !ok {
 		return hook.Call{}, false
 	}
-	return hook.Call{
+	call := hook.Call{
 		Request: p.request, Unique: ev.ToolUseID != "", Deferred: deferred(ev), Program: program, Decide: p.decide,
-	}, true
+	}
+	if ev.BlocksDialog() {
+		call.Late = "The time for a call of a sub-agent has passed: Claude Code now shows its own dialog"
+	}
+	return call, true
 }
 
 // A preparedRequest is the request for an event, with the data to convert its outcome.

@@ -108,7 +108,7 @@ func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirma
 	if _, err := jcs.Canonical(input); err != nil || tool == "" {
 		return nil, false
 	}
-	return &askback.Confirmation{ToolName: tool, Server: server, Input: input, Description: Description(input)}, true
+	return newConfirmation(server, tool, input), true
 }
 
 // A Verdict is the decision of a person about a tool call.

@@ -37,6 +37,9 @@ type Call struct {
 	Deferred []byte
 	// Program is the name of the agent's program in the reason of a withdrawn ask.
 	Program string
+	// Late is the reason, for people, of an ask that is withdrawn because the time to wait has passed. If it is
+	// "", the reason is that Program no longer waits.
+	Late string
 	// Decide returns the output for a settled ask. It returns false if the hook makes no decision. An
 	// approval has been consumed already.
 	Decide func(askback.Ask) (out []byte, ok bool)
@@ -105,10 +108,16 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, call Call
 	if err := r.join(ctx, key); err != nil {
 		return Reply{}, err
 	}
+	reason := func() string {
+		if call.Late != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return call.Late
+		}
+		return call.Program + noLongerWaits
+	}
 	withdrawAbandoned := func(ids []string) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), WithdrawTime)
 		defer cancel()
-		return WithdrawObsolete(ctx, client, ids, call.Program)
+		return withdraw(ctx, client, ids, reason())
 	}
 	ask, id, err := askAndWait(ctx, client, call)
 	if id == "" {
@@ -198,8 +207,10 @@ func askAgain(ctx context.Context, client Client, r askback.Request) (askback.As
 
 // WithdrawObsolete withdraws the asks with the given ids for which a program no longer waits.
 func WithdrawObsolete(ctx context.Context, client Client, ids []string, program string) error {
-	return withdraw(ctx, client, ids, program+" no longer waits for this")
+	return withdraw(ctx, client, ids, program+noLongerWaits)
 }
+
+const noLongerWaits = " no longer waits for this"
 
 // withdraw withdraws the asks with the given ids that are still open.
 func withdraw(ctx context.Context, client Client, ids []string, reason string) error {

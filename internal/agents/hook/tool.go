@@ -13,9 +13,14 @@ import (
 // name of the tool, such as Bash or mcp__server__tool.
 func Permission(agent, name string, input json.RawMessage) askback.Request {
 	server, tool := SplitToolName(name)
-	return askback.Request{Agent: agent, Confirmation: &askback.Confirmation{
-		ToolName: tool, Server: server, Input: input, Description: Description(input),
-	}}
+	return askback.Request{Agent: agent, Confirmation: newConfirmation(server, tool, input)}
+}
+
+// newConfirmation returns the confirmation of a tool call. A plan is described by its heading.
+func newConfirmation(server, tool string, input json.RawMessage) *askback.Confirmation {
+	c := &askback.Confirmation{ToolName: tool, Server: server, Input: input, Description: Description(input)}
+	describePlan(c)
+	return c
 }
 
 // IsShowable reports whether a tool call can be shown to people without changes. It returns false for

@@ -190,15 +190,16 @@ var layers = map[string][]string{
 	"internal/text/view": {
 		".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike",
 		"internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling",
-		"internal/text/linediff",
+		"internal/text/linediff", "internal/text/plan",
 	},
+	"internal/text/plan": {},
 
 	// Coding agents. One row applies to the folders of all agents, so that no agent imports another.
 	"internal/agents": {"internal/agents/*", "internal/wire/compat"},
 	"internal/agents/...": {
 		".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog",
 		"internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat",
-		"internal/wire/decode", "internal/wire/jcs",
+		"internal/wire/decode", "internal/wire/jcs", "internal/text/plan",
 	},
 	"internal/agents/codex/appserver": {
 		".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2",
@@ -210,7 +211,9 @@ var layers = map[string][]string{
 	"internal/agents/setup": {
 		"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling",
 	},
-	"internal/agents/hook": {".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause"},
+	"internal/agents/hook": {
+		".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause", "internal/text/plan",
+	},
 	"internal/agents/hook/hooktest": {
 		".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden",
 	},
@@ -256,6 +259,7 @@ var pure = map[string]string{
 	"internal/text/safetext":          "github.com/rivo/uniseg",
 	"internal/text/lookalike":         "golang.org/x/text/unicode/norm",
 	"internal/text/markdown":          "",
+	"internal/text/plan":              "",
 	"internal/hosted/schedule":        "github.com/robfig/cron/v3",
 	"internal/text/linediff":          "",
 	"internal/text/spelling":          "",
