@@ -61,7 +61,7 @@ func (d *dialog) describeDecisions(f *frame) string {
 	switch {
 	case d.ask.Confirmation.NoEdit:
 		f.message("This agent cannot run other arguments. If you want others, deny and give them in the reason.")
-	case !d.ask.Confirmation.Repeated: // an action of askback confirm has no arguments to change
+	case !d.ask.Confirmation.Own: // an action of askback confirm has no arguments to change
 		f.message("To approve with other arguments: askback answer " + askID(d.ask) + " --approve --input FILE")
 	}
 	if d.ask.Confirmation.SuggestYes {

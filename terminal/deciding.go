@@ -88,7 +88,7 @@ func (p *picker) actions() []action {
 	if p.needsWord() {
 		all[2].words = "approve with a typed word"
 	}
-	if !p.call.NoEdit && !p.call.Repeated {
+	if !p.call.NoEdit && !p.call.Own {
 		all = append(all, action{"e", "edit"})
 	}
 	return append(all, action{"v", "show all"}, action{"D", "decline to decide"})
@@ -180,7 +180,7 @@ func (p *picker) editArguments() tea.Cmd {
 	case c.NoEdit:
 		p.problem = "This agent cannot run other arguments. If you want others, deny and give them in the reason."
 		return nil
-	case c.Repeated:
+	case c.Own:
 		p.problem = "This action has no arguments to change. Deny it, and write a note on what to do instead."
 		return nil
 	case c.Editable() == "":

@@ -147,7 +147,7 @@ func (p *picker) restore(form url.Values) {
 	p.fill(&p.call.note, form.Get("reason"))
 	switch input := form.Get("input"); {
 	case input == "" || p.call.form.Edited():
-	case argumentsProblem(input) != "" || p.call.NoEdit || p.call.Repeated || p.call.Editable() == "":
+	case argumentsProblem(input) != "" || p.call.NoEdit || p.call.Own || p.call.Editable() == "":
 		p.draft.form.Set("input", input)
 	default:
 		p.call.form.Input = view.RawText(input)

@@ -62,7 +62,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		if it.settledAt.IsZero() { // if the ask is settled here, the list is older than the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
 			i.noteHeld(it)
-			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String() + it.watchers)
+			it.rightToLeft = hasRightToLeft(it.row.Line().String() + it.row.From().String() + it.watchers)
 			if p := i.pickers[a.ID]; p != nil {
 				p.watchers = it.watchers
 			}
@@ -284,7 +284,7 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	if !it.settledAt.IsZero() {
 		sgr = dim
 	}
-	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, it.about())
+	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, it.row.Line())
 	if it.row.Outcome == nil {
 		f.oneLine(it.mark(now), dim, it.row.From())
 		if it.rows() > 2 {
@@ -299,15 +299,6 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 // sentence draws the beginning of a sentence of Askback on one row of the list.
 func (f *frame) sentence(words string) {
 	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(words), f.width+2)[0].String()) + "\n")
-}
-
-// about returns the subject of an ask, in one line.
-func (it *item) about() safetext.Text {
-	about := it.row.Headline()
-	if c := it.row.Confirmation; c != nil { // calls of one tool differ only in their arguments
-		about = safetext.Line(about.String() + " " + c.ArgumentsLine.String())
-	}
-	return about
 }
 
 // mark returns the mark of an ask, in at most listMargin-1 columns.

@@ -110,31 +110,30 @@ func (f *frame) otherChoice(key string) {
 	f.rows++
 }
 
-// call draws a tool call: first exactly the call that will run, and then, in a separate part, the text of the
-// agent about it.
+// call draws a tool call or an action: first exactly what is approved, and then, in a separate part, the text
+// of the agent about it.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)
 	f.warnings(c.Warnings)
-	f.exact("with", plain, c.Arguments)
-	if c.Dangerous {
+	f.arguments(c)
+	switch {
+	case c.Dangerous && c.Own:
+		f.message("This is marked dangerous: you may not be able to undo it.")
+	case c.Dangerous:
 		f.message("This tool is marked dangerous: you may not be able to undo what it does.")
 	}
-	if !a.AddsText() {
+	if !a.HasText() {
 		return
 	}
 	f.rule("what the agent says about it")
 	f.names("tags", plain, a.Tags, ", ")
 	f.text("title", bold, a.Title)
-	if !c.Repeated {
-		f.markdown("says", plain, c.Description)
-	}
+	f.markdown("says", plain, c.Description)
 	if c.Preview.String() != "" {
 		f.exact("shows", plain, c.Preview)
 	}
-	if !c.Repeated {
-		f.markdown("about", plain, c.Context)
-	}
+	f.markdown("about", plain, c.Context)
 	f.context(a)
 }
 
@@ -148,11 +147,25 @@ func (f *frame) warnings(all []view.Warning) {
 	}
 }
 
-// target draws the tool of a call and, if it has one, its server.
+// target draws the action, or the tool of a call and, if it has one, its server.
 func (f *frame) target(c *view.Confirmation) {
+	if c.Own {
+		f.exact("action", bold, c.Action)
+		return
+	}
 	f.exact("tool", bold, c.Tool)
 	if c.Server.String() != "" {
 		f.exact("server", bold, c.Server)
+	}
+}
+
+// arguments draws the arguments of a call or, for an action, its details.
+func (f *frame) arguments(c *view.Confirmation) {
+	switch {
+	case !c.Own:
+		f.exact("with", plain, c.Arguments)
+	case c.Details.String() != "":
+		f.exact("about", plain, c.Details)
 	}
 }
 
@@ -165,12 +178,16 @@ func ShowCall(out io.Writer, a view.Ask, o *Options) error {
 	f := newFrame(*o)
 	f.asker(a)
 	f.target(a.Confirmation)
-	f.exact("with", plain, a.Confirmation.Arguments)
+	f.arguments(a.Confirmation)
 	return f.writeTo(out)
 }
 
-// repeatTarget draws the tool again below a long call.
+// repeatTarget draws the tool or the action again below a long call.
 func (f *frame) repeatTarget(c *view.Confirmation, rows int) {
-	f.message(fmt.Sprintf("This call takes %d rows. Scroll up: the exact arguments come first. You decide about", rows))
+	what, first := "This call", "the exact arguments come first"
+	if c.Own {
+		what, first = "This", "it begins there"
+	}
+	f.message(fmt.Sprintf("%s takes %d rows. Scroll up: %s. You decide about", what, rows, first))
 	f.target(c)
 }

@@ -94,7 +94,11 @@ func (p *picker) topRows() []string {
 	f := p.newFrame()
 	switch {
 	case p.call != nil && p.compact:
-		f.message("The exact arguments are above; scroll up to read them. You decide about")
+		where := "The exact arguments are above"
+		if p.call.Own {
+			where = "The details are above"
+		}
+		f.message(where + "; scroll up to read them. You decide about")
 		f.target(p.call.Confirmation)
 	case p.call != nil:
 		f.head(p.ask)
@@ -289,7 +293,7 @@ func (p *picker) callKeys() string {
 	if p.needsWord() {
 		out = "d deny · n reason"
 	}
-	if !p.call.NoEdit && !p.call.Repeated {
+	if !p.call.NoEdit && !p.call.Own {
 		out += " · e edit"
 	}
 	if p.needsWord() {

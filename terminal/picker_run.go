@@ -141,8 +141,11 @@ func (f *frame) result(a view.Ask, r Result) {
 
 // callLine returns a call as one line, with changed arguments if there are any.
 func callLine(c *view.Confirmation, changed []byte) safetext.Text {
-	if len(changed) > 0 {
+	switch {
+	case len(changed) > 0:
 		return safetext.Line(c.Tool.String() + " " + string(changed))
+	case c.Own:
+		return c.Name()
 	}
 	return safetext.Line(c.Tool.String() + " " + c.ArgumentsLine.String())
 }

@@ -42,23 +42,36 @@ func TestDenialAcceptsAReason(t *testing.T) {
 	}
 }
 
-// askback confirm sends the same text as argument and as description. The text is shown once, and changes of
-// the arguments are not offered. A description that differs is shown.
-func TestRepeatedArgumentsAreShownOnce(t *testing.T) {
-	r, err := asktool.Action("Delete the cluster?", "It is in use.").Normalize()
+// An action of askback confirm is shown as text, once and exactly, and never as a tool with JSON. Changes of
+// its arguments are not offered. A description that differs is shown, with the tool.
+func TestActionIsShownAsText(t *testing.T) {
+	r, err := asktool.Action("Delete the cluster?", "It is **in use**.\nSince May.").Normalize()
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Confirm, Confirmation: r.Confirmation}
 	_, drawn, _ := runScript(a, true, "n\n")
+	if !strings.Contains(drawn, "action │ Delete the cluster?\n") ||
+		!strings.Contains(drawn, " about │ It is **in use**.\n       │ Since May.\n") {
+		t.Errorf("the action or its details are missing:\n%s", drawn)
+	}
 	if n := strings.Count(drawn, "Delete the cluster?"); n != 1 {
 		t.Errorf("the action is shown %d times:\n%s", n, drawn)
 	}
-	if strings.Contains(drawn, "--input") || strings.Contains(drawn, "what the agent says") {
-		t.Errorf("got\n%s", drawn)
+	for _, words := range []string{"--input", "what the agent says", "confirm_action", "tool", "{"} {
+		if strings.Contains(drawn, words) {
+			t.Errorf("%q is in\n%s", words, drawn)
+		}
+	}
+	a.Confirmation.Dangerous = true
+	if _, drawn, _ = runScript(a, true, "n\n"); !strings.Contains(drawn, "This is marked dangerous") {
+		t.Errorf("the danger is missing:\n%s", drawn)
 	}
 	a.Confirmation.Description = "Look at the cluster"
-	if _, drawn, _ = runScript(a, true, "n\n"); !strings.Contains(drawn, "Look at the cluster") {
-		t.Errorf("the description is missing:\n%s", drawn)
+	_, drawn, _ = runScript(a, true, "n\n")
+	for _, words := range []string{"tool │ confirm_action", `"action": "Delete the cluster?"`, "Look at the cluster"} {
+		if !strings.Contains(drawn, words) {
+			t.Errorf("%q is missing:\n%s", words, drawn)
+		}
 	}
 }

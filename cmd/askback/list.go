@@ -118,10 +118,7 @@ func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string 
 func listLine(ask askback.Ask, now time.Time) string {
 	v := view.Of(ask)
 	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(),
-		v.Headline())
-	if c := v.Confirmation; c != nil {
-		line += " " + c.ArgumentsLine.String()
-	}
+		v.Line())
 	if words := v.Approvals(); words != "" && !ask.Settled() {
 		line += " (" + words + ")"
 	}
@@ -165,10 +162,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 	row("ID", "AGE", "OUTCOME", "QUESTION")
 	for i, ask := range asks {
 		v := view.Brief(ask)
-		rest := v.From().String() + ": " + v.Headline().String()
-		if c := v.Confirmation; c != nil {
-			rest += " " + c.ArgumentsLine.String() // calls of the same tool differ only in their arguments
-		}
+		rest := v.From().String() + ": " + v.Line().String()
 		if isDangerous(v) {
 			rest = "DANGEROUS " + rest
 		}

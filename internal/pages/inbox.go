@@ -136,7 +136,7 @@ var keyBindings = []keyBinding{
 
 // DoneVoting returns the notice that a person approved an ask that other people must approve, too.
 func DoneVoting(a view.Ask) *Done {
-	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Tool}
+	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Name()}
 }
 
 // UndoneLate is the value of the parameter "undone" if the answer was already sent.
@@ -157,7 +157,7 @@ func DoneOf(a view.Ask) *Done {
 	d := &Done{Path: a.PagePath(), Sentence: settledHeading(a.Outcome)}
 	switch {
 	case a.Confirmation != nil:
-		d.Detail = a.Confirmation.Tool
+		d.Detail = a.Confirmation.Name()
 	case len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) == 1:
 		d.Detail = a.Outcome.Answers[0].Values[0]
 	}

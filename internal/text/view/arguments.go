@@ -48,7 +48,7 @@ const maxBrief = 2000
 // oneLine returns the beginning of the arguments in one line, for lists. Arguments that
 // were cut at [maxBrief] are not valid JSON and are returned unformatted.
 func oneLine(raw json.RawMessage) safetext.Text {
-	t, _ := FormatJSON(front(raw, maxBrief))
+	t, _ := FormatJSON(firstRunes(raw, maxBrief))
 	rows := strings.Split(t.String(), "\n")
 	for i, row := range rows {
 		rows[i] = strings.TrimLeft(row, " ")

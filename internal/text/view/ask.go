@@ -99,9 +99,11 @@ type Confirmation struct {
 	// confirm, and only displays the suggestion.
 	SuggestYes bool
 
-	// Repeated is true if Arguments repeat Description and Context, as in every call of confirm_action.
-	// Frontends then show them only once.
-	Repeated bool
+	// Own is true if the call is Askback's own confirm_action; see [actionOf]. Frontends then show Action and
+	// Details in place of the tool and the arguments. Both are exact. Description and Context are empty, because
+	// they repeat them.
+	Own             bool
+	Action, Details safetext.Text
 
 	raw       json.RawMessage // the arguments as they were sent
 	lookalike bool            // whether the tool or its server has a name that looks like another name
@@ -113,16 +115,6 @@ func (a Ask) HasText() bool {
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
 	return words != "" ||
 		len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
-}
-
-// AddsText is like HasText, but ignores text that repeats the arguments.
-func (a Ask) AddsText() bool {
-	c := *a.Confirmation
-	if c.Repeated {
-		c.Description, c.Context = nil, nil
-	}
-	a.Confirmation = &c
-	return a.HasText()
 }
 
 // PagePath returns the path of the ask's page.
@@ -184,42 +176,6 @@ func Of(a askback.Ask) Ask {
 // number returns an id without its prefix, such as ask_. If an ask names no session, the id of its session
 // has the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
-
-// Headline describes the ask in one line, for lists: by its title, its first question or
-// its id, whichever exists first. A confirmation is described by its tool, then its title
-// or its description.
-func (a Ask) Headline() safetext.Text {
-	switch {
-	case a.Confirmation != nil:
-		return a.Confirmation.headline(a.Title)
-	case a.Title.String() != "":
-		return a.Title
-	case len(a.Questions) > 0:
-		return safetext.Line(a.Questions[0].Text.String())
-	}
-	return a.ID
-}
-
-// maxHeadline is the maximum width of an agent's description in a list, in columns.
-const maxHeadline = 100
-
-// headline returns the tool, and then the title or the description, which is truncated to maxHeadline. The
-// tool is first, because the other text may be untrue.
-func (c *Confirmation) headline(title safetext.Text) safetext.Text {
-	tool := safetext.Line(c.Tool.String()).String()
-	words := title.String()
-	if words == "" {
-		words = c.Description.String()
-	}
-	rows := safetext.Wrap(safetext.Line(words), maxHeadline)
-	switch {
-	case words == "":
-		return safetext.Line("Run " + tool + "?")
-	case len(rows) > 1:
-		return safetext.Line(tool + ": " + rows[0].String() + " …")
-	}
-	return safetext.Line(tool + ": " + words)
-}
 
 // cleaner makes text safe. It records whether any text had hidden characters, and whether it removed a resume
 // context.
@@ -284,25 +240,22 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	if f.duplicates.count == 0 { // otherwise a program may read a value that differs from the displayed value
 		changes = tree.textChanges()
 	}
-	return &Confirmation{
-		Repeated: repeated(of), Tree: tree, Changes: changes,
+	action, details, own := actionOf(of, tree)
+	if own {
+		of.Description, of.Context = "", ""
+	}
+	call := &Confirmation{
+		Tree: tree, Changes: changes,
 		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text,
 		ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of), Dangerous: of.Dangerous,
 		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)),
 		PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}
-}
-
-// confirmAction is the tool whose arguments repeat the description and the context.
-const confirmAction = "confirm_action"
-
-// repeated reports whether c is a call of confirm_action whose arguments repeat the
-// description and the context.
-func repeated(c askback.Confirmation) bool {
-	var input struct{ Action, Details string }
-	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &input) == nil &&
-		input.Action == c.Description && input.Details == c.Context
+	if own {
+		call.setAction(action, details)
+	}
+	return call
 }
 
 // maxEditable is the limit in bytes for arguments that a person can edit.

@@ -207,33 +207,6 @@ func TestStatusNamesPeopleWithClaims(t *testing.T) {
 	}
 }
 
-func TestHeadlineIsTitleQuestionOrTool(t *testing.T) {
-	question := []askback.Question{{Text: "Which\none?"}}
-	for want, a := range map[string]askback.Ask{
-		"Before I start": {Title: "Before I start", Questions: question},
-		"Which one?":     {Questions: question},
-		"Run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
-		"rm: Delete all": {Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete\nall"}},
-		"rm: Tidy up": {
-			Title: "Tidy up", Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete all"},
-		},
-		"ask_1": {ID: "ask_1"},
-	} {
-		if got := view.Of(a).Headline().String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if got := view.Brief(a).Headline().String(); got != want {
-			t.Errorf("in a list: got %q, want %q", got, want)
-		}
-	}
-	long := view.Of(askback.Ask{
-		Confirmation: &askback.Confirmation{ToolName: "rm", Description: strings.Repeat("word ", 1000)},
-	})
-	if got := long.Headline().String(); len(got) > 120 || !strings.HasSuffix(got, " …") {
-		t.Errorf("a long description makes the headline %q", got)
-	}
-}
-
 // An agent chooses its label. If the name of its token differs, the name is shown, too.
 func TestFromNamesTheToken(t *testing.T) {
 	for _, c := range []struct{ agent, owner, want string }{

@@ -21,13 +21,19 @@ func Brief(a askback.Ask) Ask {
 	if c := full.Confirmation; c != nil {
 		a.Confirmation = &askback.Confirmation{
 			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous,
-			Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
+			Description: firstRunes(c.Description, 4*maxHeadline), Input: firstRunes(c.Input, maxBrief),
 		}
 	}
 	if full.Confirmation == nil && isShortQuestion(full) {
 		a.Questions = full.Questions
 	}
 	v := Of(a)
+	if c := full.Confirmation; c != nil && c.ToolName == confirmAction {
+		if action, details, own := actionOf(*c, treeOf(c.Input)); own {
+			v.Confirmation.Description = nil
+			v.Confirmation.setAction(firstRunes(action, 4*maxHeadline), firstRunes(details, 4*maxHeadline))
+		}
+	}
 	if full.Confirmation == nil {
 		v.Quick = isShortQuestion(full) && !v.Hidden && a.Outcome == nil
 	} else {
@@ -75,8 +81,8 @@ func isShortCall(full askback.Ask, brief Ask) bool {
 		!strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
 }
 
-// front returns the first n runes of s.
-func front[T string | json.RawMessage](s T, n int) T {
+// firstRunes returns the first n runes of s.
+func firstRunes[T string | json.RawMessage](s T, n int) T {
 	for i := range string(s) {
 		if n--; n < 0 {
 			return s[:i]

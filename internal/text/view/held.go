@@ -13,7 +13,7 @@ type Held struct {
 	Name    safetext.Text
 	Yours   bool          // whether the reader gave the answer
 	Word    string        // "Approved", "Denied", "Declined" or "Answered"
-	Detail  safetext.Text // the answer, or the tool
+	Detail  safetext.Text // the answer, the tool or the action
 	SendsAt time.Time
 }
 
@@ -22,15 +22,21 @@ const maxHeldDetail = 120
 
 func (c *cleaner) held(a askback.Ask, h askback.Held) Held {
 	v := Held{Name: c.line(h.Name), Yours: h.Yours, Word: heldWord(h), SendsAt: h.SendsAt}
-	if a.Confirmation != nil {
-		v.Detail = c.line(a.Confirmation.ToolName)
+	if k := a.Confirmation; k != nil {
+		v.Detail = c.line(k.ToolName)
+		if k.ToolName != confirmAction {
+			return v
+		}
+		if action, _, own := actionOf(*k, treeOf(k.Input)); own {
+			v.Detail = safetext.Line(front(safetext.Code(action).String()))
+		}
 		return v
 	}
 	var values []string
 	for _, q := range h.Answers {
 		values = append(values, q.Values()...)
 	}
-	v.Detail = c.line(front(strings.Join(values, ", "), maxHeldDetail))
+	v.Detail = c.line(firstRunes(strings.Join(values, ", "), maxHeldDetail))
 	return v
 }
 

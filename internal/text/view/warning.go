@@ -48,7 +48,7 @@ func fold(name string) string { return strings.ToLower(strings.ToUpper(lookalike
 
 // shorten returns the first n runes of s, and an ellipsis if there are more.
 func shorten(s string, n int) string {
-	if cut := front(s, n); cut != s {
+	if cut := firstRunes(s, n); cut != s {
 		return cut + "…"
 	}
 	return s
