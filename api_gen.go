@@ -665,6 +665,10 @@ func (o Outcome) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, o.At)
 	b = append(b, `,"default_applied":`...)
 	b = strconv.AppendBool(b, o.Defaulted)
+	if o.Waiting != 0 {
+		b = append(b, `,"waiting":`...)
+		b = strconv.AppendInt(b, int64(o.Waiting), 10)
+	}
 	return append(b, '}'), nil
 }
 
@@ -712,6 +716,8 @@ func (o *Outcome) readJSON(r *codec.Reader) {
 			o.At = r.Time()
 		case "default_applied":
 			o.Defaulted = r.Bool()
+		case "waiting":
+			o.Waiting = int(r.Int())
 		default:
 			r.Skip()
 		}

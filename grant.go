@@ -11,7 +11,8 @@ import (
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
 // New asks that it covers are approved without delay, by [ActorPolicy] and not by a person.
-// Every grant expires.
+// Asks that are pending when it is made, and that it covers, are approved in the same way, except asks with a held
+// answer. Every grant expires.
 type Grant struct {
 	ID        string `api:"id" store:"-"`                    // the id of the grant
 	Owner     string `api:"owner" store:"owner,keep"`        // the name of the token that may use it

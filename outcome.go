@@ -26,6 +26,9 @@ type Outcome struct {
 	Channel   Channel   `api:"via,null" store:"via"`
 	At        time.Time `api:"at" store:"at,keep"`                // the time when the ask ended
 	Defaulted bool      `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
+	// the number of pending calls that the new grant of approve_all covered when it was made; the grant approves
+	// them shortly after, unless a person answers first
+	Waiting int `api:"waiting,omitempty" store:"waiting"`
 }
 
 // Approved reports whether the action of a confirmation is approved, by a person or by

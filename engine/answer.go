@@ -29,9 +29,9 @@ func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 }
 
 // answered returns the input of the state machine for an answer. For a confirmation it adds the digest of
-// edited arguments, which the machine cannot compute. For a new grant it also adds the id and the token. It
-// rejects a grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an
-// error in the arguments.
+// edited arguments, which the machine cannot compute. For a new grant it also adds the id, the token and the
+// number of pending asks that the grant covers. It rejects a grant for a session that ends with this ask. For a
+// settled ask it adds no grant, and ignores an error in the arguments.
 func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
 	in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: answer, At: t.Now()}
 	if a.Ask.Kind != askback.Confirm {
@@ -53,6 +53,11 @@ func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answe
 	if in.Token, err = c.engine.people.Root(t.Context(), c.Who.Token); err != nil {
 		return in, err
 	}
-	in.GrantID, err = t.DB.IDs.New(ids.Grant, in.At)
+	if in.GrantID, err = t.DB.IDs.New(ids.Grant, in.At); err != nil {
+		return in, err
+	}
+	if g, ok := a.PlannedGrant(in); ok {
+		in.Waiting, err = t.CountCovered(g)
+	}
 	return in, err
 }

@@ -25,6 +25,12 @@ func (e *Engine) approveByGrant(t *txn.Tx, a *txn.AskRecord) error {
 	if err != nil || id == "" {
 		return err
 	}
+	return e.cover(t, a, id)
+}
+
+// cover approves a pending confirmation by a grant. If the grant was deleted, has ended or does not cover the ask,
+// cover changes nothing.
+func (e *Engine) cover(t *txn.Tx, a *txn.AskRecord, id string) error {
 	g, err := t.Grant(id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -123,19 +129,7 @@ func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 // grantKind returns the kind of the records of grants.
 func (e *Engine) grantKind() txn.Kind {
 	remove := func(_ context.Context, row store.Record) (store.Change, error) { return txn.Deletion(row), nil }
-	return txn.Kind{Name: txn.KindGrant, Delete: remove, Due: func(ctx context.Context, row store.Record) error {
-		err := e.db.Update(ctx, func(t *txn.Tx) error {
-			g, err := t.Grant(row.ID)
-			if err != nil {
-				return err
-			}
-			return g.Step(t, lifecycle.GrantExpired{At: t.Now()})
-		})
-		if errors.Is(err, askback.ErrNotFound) {
-			return nil
-		}
-		return err
-	}}
+	return txn.Kind{Name: txn.KindGrant, Delete: remove, Due: e.stepDueGrant}
 }
 
 func (e *Engine) makeGrant(t *txn.Tx, f lifecycle.MakeGrant) error {

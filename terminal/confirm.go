@@ -185,7 +185,8 @@ func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 			flags = " --approve-all --scope tool --expires 1h"
 		}
 	}
-	f.message(fmt.Sprintf("For the next %d hours this runs without asking anyone, %s:", hours, what))
+	f.message(fmt.Sprintf("For the next %d hours this runs without asking anyone, %s, also where it waits now:",
+		hours, what))
 	f.asker(a)
 	f.target(a.Confirmation)
 	if a.Confirmation.FreeText && scope == askback.ScopeTool {

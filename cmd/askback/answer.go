@@ -78,6 +78,9 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 	if scope != askback.ScopeInput && view.FreeText(ask.Confirmation.ToolName) {
 		s += ". " + view.FreeTextWarning
 	}
+	if n := ask.Outcome.Waiting; n > 0 {
+		s += "; " + view.Count(n, "call") + " that waited may run, too"
+	}
 	id := ask.Outcome.GrantID
 	return safetext.Line(s + "; askback grant list shows it, askback grant remove " + id + " ends it").String()
 }

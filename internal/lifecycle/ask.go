@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/codec"
 )
 
@@ -71,12 +70,6 @@ type Asked struct {
 	At   time.Time
 }
 
-// Covered approves the ask by a grant. Grant is the state of the grant before this use.
-type Covered struct {
-	Grant askback.Grant
-	At    time.Time
-}
-
 // Answered settles the ask with the answer of a person. If more approvals are required, an approval is
 // counted as a vote. A late answer is only recorded in the history. An answer that repeats the outcome
 // changes nothing.
@@ -87,6 +80,7 @@ type Answered struct {
 	Digest  string // the digest of the edited arguments, if there are any
 	GrantID string // the id of the grant that approve_all makes
 	Token   string // the token or sign-in on which that grant depends
+	Waiting int    // the number of other pending asks that the grant covers
 	At      time.Time
 }
 
@@ -121,7 +115,9 @@ type Claimed struct {
 type Due struct {
 	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
 	Lost []string
-	At   time.Time
+	// Grants are the grants that held answers make, in any order.
+	Grants []HeldGrant
+	At     time.Time
 }
 
 // Consumed spends the approval: the tool call with this digest is about to run.
@@ -247,7 +243,7 @@ func answered(s AskState, in Answered) (Result[AskState], error) {
 		return r, nil
 	}
 	g := newGrant(s, in, *answer.Grant)
-	r.State.Granted, r.State.Ask.Outcome.GrantID = granted, g.ID
+	r.State.Granted, r.State.Ask.Outcome.GrantID, r.State.Ask.Outcome.Waiting = granted, g.ID, in.Waiting
 	r.History = append(r.History, Event{Type: askback.EventGrantMade, Grant: &g})
 	r.Effects = append(r.Effects, MakeGrant{Grant: g, SessionID: s.Ask.SessionID, At: in.At})
 	return r, nil
@@ -262,58 +258,6 @@ func approvedDigest(s AskState, in Answered, a askback.Answer) string {
 		return in.Digest
 	}
 	return s.Ask.Confirmation.Digest
-}
-
-// newGrant returns the grant that approve_all makes on this ask. The grant is for the owner, the agent and
-// the tool of the ask. It covers dangerous calls only if the call of this ask is dangerous.
-func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
-	c := s.Ask.Confirmation
-	g := askback.Grant{
-		ID: in.GrantID, Owner: s.Owner, Agent: s.Ask.Agent, ToolName: c.ToolName, Server: c.Server, Scope: r.Scope,
-		Dangerous: c.Dangerous, By: in.By, CreatedAt: in.At, ExpiresAt: in.At.Add(r.ExpiresIn),
-		Token: in.Token, AskID: s.Ask.ID,
-	}
-	if len(c.Input) <= limits.MaxGrantInput {
-		g.Input = c.Input
-	}
-	switch r.Scope {
-	case askback.ScopeSession:
-		g.SessionID = s.Ask.SessionID
-	case askback.ScopeInput:
-		g.Digest = c.Digest
-	}
-	return g
-}
-
-// grantKey returns a string by which grant requests are compared. It returns "" for nil.
-func grantKey(r *askback.GrantRequest) string {
-	if r == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
-}
-
-// covered approves the ask by a grant. The error is [askback.ErrNotApproved] if the ask is not a
-// confirmation, or is pending and not covered by the grant. It is [askback.ErrSettled] if the ask has another
-// outcome.
-func covered(s AskState, in Covered) (Result[AskState], error) {
-	g := in.Grant
-	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, in.At) {
-		return unchanged(s), askback.ErrNotApproved
-	}
-	use := UseGrant{ID: g.ID, Ask: s.Ask, At: in.At}
-	r, err := settle(s, askback.EventQuestionAnswered, askback.Outcome{
-		Status: askback.Answered, Decision: askback.Approve, Digest: s.Ask.Confirmation.Digest, GrantID: g.ID,
-		Actor: askback.Actor{Kind: askback.ActorPolicy, Name: g.By}, At: in.At,
-	})
-	if err != nil || r.Unchanged {
-		return r, err
-	}
-	g.Uses, g.LastUsedAt = g.Uses+1, in.At
-	g.Input = nil // the ask has the grant, and the event grant_made has the arguments of the grant
-	r.History = append(r.History, Event{Type: askback.EventGrantUsed, Grant: &g})
-	r.Effects = append([]Effect{use}, r.Effects...)
-	return r, nil
 }
 
 func declined(s AskState, in Declined) (Result[AskState], error) {

@@ -240,6 +240,7 @@ func grantEdges() []string {
 	inputs := []lifecycle.Input{
 		lifecycle.GrantMade{Grant: grant(nine.Add(time.Hour)), At: nine},
 		lifecycle.GrantUsed{Ask: ask, At: soon},
+		lifecycle.GrantExamined{At: soon},
 		lifecycle.GrantRequired{MakerValid: true, At: soon},
 		lifecycle.GrantRevoked{By: "ana", At: soon},
 		lifecycle.GrantExpired{At: late},

@@ -11,6 +11,10 @@ import (
 type GrantState struct {
 	Grant   askback.Grant `store:",inline"`
 	Expired bool          `store:"expired,moving"` // whether the expiry of the grant is in the history
+	// Examine is the time from which the pending asks are examined, because the grant may cover some of them.
+	// It is zero if they have been examined. After is the id of the last ask that was examined, or "".
+	Examine time.Time `store:"examine,moving"`
+	After   string    `store:"after,moving"`
 }
 
 // GrantMade begins a grant.
@@ -24,6 +28,17 @@ type GrantUsed struct {
 	Ask askback.Ask
 	At  time.Time
 }
+
+// GrantExamined records that pending asks were examined, up to the ask After. If After is "", all were examined.
+type GrantExamined struct {
+	After string
+	At    time.Time
+}
+
+// examineAgain is the time after a grant was made when the pending asks are examined once more. An ask that was
+// being opened when the grant was made was not approved by it, and was not pending yet. Opening an ask takes at
+// most five seconds.
+const examineAgain = 6 * time.Second
 
 // GrantRequired checks that the grant is in force. If the grant is not in force, or MakerValid is false, the
 // error is [askback.ErrNotApproved]. Otherwise the grant is committed without a change, so that a concurrent
@@ -46,13 +61,14 @@ type GrantExpired struct{ At time.Time }
 
 func (GrantMade) input()     {}
 func (GrantUsed) input()     {}
+func (GrantExamined) input() {}
 func (GrantRequired) input() {}
 func (GrantRevoked) input()  {}
 func (GrantExpired) input()  {}
 
 // Step returns the result of an input. The first input of a grant must be [GrantMade]. Each later input is
-// [GrantUsed], [GrantRequired], [GrantRevoked] or [GrantExpired], in any order. If Step returns an error,
-// nothing changes.
+// [GrantUsed], [GrantExamined], [GrantRequired], [GrantRevoked] or [GrantExpired], in any order. If Step
+// returns an error, nothing changes.
 //
 // The error is [askback.ErrNotApproved] if the grant does not cover the ask or is not in force. For an input
 // that these rules do not allow, Step returns another error.
@@ -66,6 +82,8 @@ func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	switch in := in.(type) {
 	case GrantUsed:
 		return grantUsed(s, in)
+	case GrantExamined:
+		return grantExamined(s, in)
 	case GrantRequired:
 		return grantRequired(s, in)
 	case GrantRevoked:
@@ -81,13 +99,22 @@ func (s GrantState) Columns() Columns {
 	if s.ended() {
 		return Columns{Status: "ended"}
 	}
-	return Columns{Open: true, Status: "granted", Due: s.Grant.ExpiresAt}
+	due := s.Grant.ExpiresAt
+	if !s.Examine.IsZero() && s.Examine.Before(due) {
+		due = s.Examine
+	}
+	return Columns{Open: true, Status: "granted", Due: due}
+}
+
+// Examines reports whether the pending asks must be examined at the time now.
+func (s GrantState) Examines(now time.Time) bool {
+	return !s.ended() && !s.Examine.IsZero() && !now.Before(s.Examine)
 }
 
 func (s GrantState) ended() bool { return s.Expired || !s.Grant.RevokedAt.IsZero() }
 
 func grantMade(in GrantMade) (Result[GrantState], error) {
-	s := GrantState{Grant: in.Grant}
+	s := GrantState{Grant: in.Grant, Examine: in.At}
 	s.Grant.CreatedAt, s.Grant.Uses, s.Grant.RevokedAt, s.Grant.LastUsedAt = in.At, 0, time.Time{}, time.Time{}
 	return changed(s), nil // the history of the ask has the event
 }
@@ -98,6 +125,21 @@ func grantUsed(s GrantState, in GrantUsed) (Result[GrantState], error) {
 	}
 	s.Grant.Uses, s.Grant.LastUsedAt = s.Grant.Uses+1, in.At
 	return changed(s), nil // the history of the ask has the event
+}
+
+func grantExamined(s GrantState, in GrantExamined) (Result[GrantState], error) {
+	if !s.Examines(in.At) {
+		return unchanged(s), nil
+	}
+	again := s.Grant.CreatedAt.Add(examineAgain)
+	switch s.After = in.After; {
+	case in.After != "":
+	case s.Examine.Before(again):
+		s.Examine = again
+	default:
+		s.Examine = time.Time{}
+	}
+	return changed(s), nil
 }
 
 func grantRequired(s GrantState, in GrantRequired) (Result[GrantState], error) {

@@ -19,6 +19,7 @@ import (
 //
 //	09:00 ana grants drop_table to deploy-bot, until 10:00
 //	09:05 deploy-bot asks for drop_table
+//	09:00 pending asks are examined                   or: are examined up to ask_7
 //	09:05 an approval is spent                        , and the token of ana is revoked
 //	09:05 ben revokes it by slack
 //	09:05 the clock is looked at
@@ -47,6 +48,9 @@ func grantInput(t *testing.T, line string) lifecycle.Input {
 	switch what, how, _ := strings.Cut(did, " "); {
 	case rest == "the clock is looked at":
 		return lifecycle.GrantExpired{At: at}
+	case strings.HasPrefix(rest, "pending asks are examined"):
+		_, after, _ := strings.Cut(rest, " up to ")
+		return lifecycle.GrantExamined{After: after, At: at}
 	case strings.HasPrefix(rest, "an approval is spent"):
 		return lifecycle.GrantRequired{MakerValid: !strings.HasSuffix(rest, "is revoked"), At: at}
 	case what == "grants":
@@ -88,7 +92,7 @@ func describeGrant(r lifecycle.Result[lifecycle.GrantState], err error) string {
 // anyGrantInput generates inputs to a grant for drop_table, which ends at ten.
 func anyGrantInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
-		switch rapid.IntRange(0, 6).Draw(t, "input") {
+		switch rapid.IntRange(0, 7).Draw(t, "input") {
 		case 0, 1, 2:
 			return lifecycle.GrantUsed{Ask: askback.Ask{
 				ID: "ask_2", Owner: "bot", Agent: "bot", Kind: askback.Confirm, Quorum: 1,
@@ -100,6 +104,8 @@ func anyGrantInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 			return lifecycle.GrantRequired{MakerValid: rapid.Bool().Draw(t, "valid"), At: at}
 		case 4:
 			return lifecycle.GrantRevoked{By: "ben", Via: askback.ChannelWeb, At: at}
+		case 5:
+			return lifecycle.GrantExamined{After: rapid.SampledFrom([]string{"", "ask_3"}).Draw(t, "up to"), At: at}
 		}
 		return lifecycle.GrantExpired{At: at}
 	})

@@ -18,6 +18,12 @@ type Held struct {
 	For      time.Duration // how long the answer is held
 }
 
+// A HeldGrant is the grant that the held answer of a person makes.
+type HeldGrant struct {
+	By      string
+	Waiting int // the number of other pending asks that the grant covers
+}
+
 // Undone deletes the held answer of a person. Without a held answer, the error is [askback.ErrSettled] if the
 // ask is settled, or [askback.ErrSent] if the person has voted. Otherwise nothing changes.
 type Undone struct {
@@ -119,15 +125,23 @@ func undone(s AskState, in Undone) (Result[AskState], error) {
 func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	s.Held = withoutHeld(s.Held, h.Name)
 	if !slices.Contains(in.Lost, h.Name) && s.Ask.MayDecide(h.Name) {
-		r, err := sendNow(s, Held{Declines: h.Declines, Answered: Answered{
-			By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token,
-			At: in.At,
-		}})
+		sent := AnswerOf(h, in.At)
+		if i := slices.IndexFunc(in.Grants, func(g HeldGrant) bool { return g.By == h.Name }); i >= 0 {
+			sent.Waiting = in.Grants[i].Waiting
+		}
+		r, err := sendNow(s, Held{Declines: h.Declines, Answered: sent})
 		if err == nil && !r.Unchanged {
 			return r
 		}
 	}
 	return changed(s, notSent(h, WhyNotAllowed))
+}
+
+// AnswerOf returns the input that sends a held answer.
+func AnswerOf(h askback.Held, at time.Time) Answered {
+	return Answered{
+		By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token, At: at,
+	}
 }
 
 // then returns the combined result of two steps: r, and the result next of the step after r.

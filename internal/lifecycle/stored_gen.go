@@ -669,6 +669,14 @@ func (s GrantState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"expired":`...)
 		b = strconv.AppendBool(b, s.Expired)
 	}
+	if !s.Examine.IsZero() {
+		b = append(b, `,"examine":`...)
+		b = codec.AppendMillis(b, s.Examine)
+	}
+	if s.After != "" {
+		b = append(b, `,"after":`...)
+		b = codec.AppendString(b, s.After)
+	}
 	return append(b, '}'), nil
 }
 
@@ -689,6 +697,10 @@ func (s *GrantState) readMoving(r *codec.Reader, format *int) {
 			s.Grant.LastUsedAt = r.Millis()
 		case "expired":
 			s.Expired = r.Bool()
+		case "examine":
+			s.Examine = r.Millis()
+		case "after":
+			s.After = r.String()
 		default:
 			r.Skip()
 		}
@@ -1234,6 +1246,10 @@ func appendOutcome(o askback.Outcome, b []byte) (_ []byte, err error) {
 		b = append(b, `,"defaulted":`...)
 		b = strconv.AppendBool(b, o.Defaulted)
 	}
+	if o.Waiting != 0 {
+		b = append(b, `,"waiting":`...)
+		b = strconv.AppendInt(b, int64(o.Waiting), 10)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1267,6 +1283,8 @@ func readOutcome(o *askback.Outcome, r *codec.Reader) {
 			o.At = r.Millis()
 		case "defaulted":
 			o.Defaulted = r.Bool()
+		case "waiting":
+			o.Waiting = int(r.Int())
 		default:
 			r.Skip()
 		}

@@ -702,7 +702,7 @@ func grantForm(a view.Ask, c *view.Confirmation, form view.Form) templ.Component
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<strong>without asking</strong>, within the limits that you choose here. You can revoke this at any time under <a href=\"/grants\">Standing approvals</a>.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<strong>without asking</strong>, within the limits that you choose here. Such calls that are waiting run, too. You can revoke this at any time under <a href=\"/grants\">Standing approvals</a>.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -978,7 +978,7 @@ func result(f Frame, a view.Ask) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "This decision created a standing approval. Until it ends, the calls that it covers run without asking. ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "This decision created a standing approval. Until it ends, the calls that it covers run without asking, also calls that were waiting. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

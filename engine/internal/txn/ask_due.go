@@ -18,6 +18,14 @@ func (t *Tx) applyDue(r *AskRecord) error {
 		}
 		if !ok {
 			in.Lost = append(in.Lost, h.Name)
+			continue
+		}
+		if g, ok := r.State.PlannedGrant(lifecycle.AnswerOf(h, t.now)); ok {
+			n, err := t.CountCovered(g)
+			if err != nil {
+				return err
+			}
+			in.Grants = append(in.Grants, lifecycle.HeldGrant{By: h.Name, Waiting: n})
 		}
 	}
 	return r.Step(t, in)

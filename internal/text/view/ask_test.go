@@ -129,6 +129,9 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 		"approved, also for later calls, by ana over the API": {
 			Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI,
 		},
+		"approved, also for 1 call that waited and for later calls, by ana over the API": {
+			Status: askback.Answered, Decision: askback.ApproveAll, Waiting: 1, Actor: ana, Channel: askback.ChannelAPI,
+		},
 		"approved by policy grt_1": {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{
 			Kind: askback.ActorPolicy, Name: "grt_1",
 		}},

@@ -18,7 +18,7 @@ func TestViewsContainEveryField(t *testing.T) {
 		"Held.Answers.Selected", "Held.Answers.Other", "Held.Answers.Notes", "Held.Comment", "Held.Decision",
 		"Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At", "Held.Digest", "Held.GrantID",
 		"Held.Token", "Status", "PageURL", "Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision",
-		"Outcome.Digest", "Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"Outcome.Digest", "Outcome.Waiting", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(view.Of, equal)); diff != "" {
 		t.Errorf("fields of an ask that its view does not have: want -, got +\n%s", diff)
 	}

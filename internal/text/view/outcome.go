@@ -82,7 +82,11 @@ func verb(o askback.Outcome) string {
 	if o.Status != askback.Answered || o.Decision == "" {
 		return string(o.Status)
 	}
-	if o.Decision == askback.ApproveAll {
+	switch {
+	case o.Decision != askback.ApproveAll:
+	case o.Waiting > 0:
+		return "approved, also for " + Count(o.Waiting, "call") + " that waited and for later calls,"
+	default:
 		return "approved, also for later calls,"
 	}
 	return string(o.Decision)

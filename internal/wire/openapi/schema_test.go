@@ -123,6 +123,7 @@ var omitted = map[string][]string{
 	"HeldChanged":    {"why"},
 	"Held":           {"grant_expires_at", "grant_scope", "yours"},
 	"Option":         {"description", "preview"},
+	"Outcome":        {"waiting"},
 	"GrantChanged":   {"by"},
 	"LoginLink":      {"url"},
 	"MessageSent":    {"by"},

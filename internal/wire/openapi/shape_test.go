@@ -44,7 +44,7 @@ var (
 		Status: askback.Answered, Answers: []askback.QuestionAnswer{
 			{ID: "q1", Question: "Which?", Selected: []string{"B"}, Other: "C", Notes: "n"}, {},
 		},
-		Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`), Digest: digest, GrantID: "grt_" + id,
+		Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`), Digest: digest, Waiting: 2, GrantID: "grt_" + id,
 		Reason: "r", Actor: person, Channel: askback.ChannelWeb, At: nine, Defaulted: true,
 	}
 	vote     = askback.Vote{Name: "ana", Decision: askback.Approve, Reason: "r", Channel: askback.ChannelWeb, At: nine}
