@@ -12,16 +12,21 @@ import (
 )
 
 // A Form has a question for each property of a JSON schema. As in MCP elicitations, the schema describes an
-// object whose properties are strings, numbers, booleans or choices.
+// object whose properties are strings, numbers, booleans or choices. A choice and the text property for
+// another answer to it are one question (see [otherFields]).
 type Form struct {
 	Questions []askback.Question
 	fields    []field // the fields of the questions, in the same order
+	isMessage bool    // the message of the form is the text of the only question, and header its header
+	header    string
 }
 
 // A field is a property of the input.
 type field struct {
 	name, kind string
+	options    []askback.Option
 	values     []string // the values of the options, in the same order
+	other      string   // the property for an answer that is not an option, or ""
 }
 
 // ReadForm returns the form of a schema. It returns false if the schema has no properties, or a property that
@@ -32,16 +37,30 @@ func ReadForm(schema json.RawMessage) (Form, bool) {
 		return Form{}, false
 	}
 	properties, _ := v.Get("properties")
-	required, _ := v.Get("required")
+	list, _ := v.Get("required")
+	required := func(name string) bool {
+		return slices.ContainsFunc(list.Elements(), func(r jcs.Value) bool { return r.Text() == name })
+	}
+	others, isOther := otherFields(properties, required)
 	var f Form
 	for _, m := range properties.Members() {
+		if isOther[m.Name] {
+			continue
+		}
 		q, one, ok := questionOf(m.Name, m.Value)
 		if !ok {
 			return Form{}, false
 		}
-		q.Optional = !slices.ContainsFunc(required.Elements(), func(r jcs.Value) bool { return r.Text() == m.Name })
+		q.Optional = !required(m.Name)
+		if one.other = others[m.Name]; one.other != "" {
+			one.allowOther(&q, m.Value)
+		}
 		f.Questions = append(f.Questions, q)
 		f.fields = append(f.fields, one)
+	}
+	if len(f.fields) == 1 && f.fields[0].other != "" {
+		first, _ := properties.Get(f.fields[0].name)
+		f.isMessage, f.header = text(first, "description", "") == "", text(first, "title", "")
 	}
 	return f, len(f.fields) > 0
 }
@@ -51,6 +70,10 @@ func ReadForm(schema json.RawMessage) (Form, bool) {
 // people see the whole message.
 func (f Form) SetTitle(r *askback.Request, message string) {
 	r.Questions = slices.Clone(f.Questions)
+	if q := &r.Questions[0]; f.isMessage && message != "" {
+		*q = withHeader(*q, f.header, message)
+		return
+	}
 	if r.Title = Title(message); r.Title != message {
 		r.Questions[0].Text = message + "\n\n" + r.Questions[0].Text
 	}
@@ -80,22 +103,22 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 		of, _ = v.Get("items")
 		q.MultiSelect = true
 	}
-	labels, values, ok := choices(of)
+	options, values, ok := choices(of)
 	f.values = values
 	switch f.kind {
 	case "boolean":
-		labels, f.values = []string{"Yes", "No"}, []string{"true", "false"}
+		options, f.values = askback.Options("Yes", "No"), []string{"true", "false"}
 	case "array":
-		ok = ok && len(labels) > 0
+		ok = ok && len(options) > 0
 	case "string":
-		ok = ok && (len(labels) == 0 || q.Format == "")
+		ok = ok && (len(options) == 0 || q.Format == "")
 	case "number", "integer":
-		ok = ok && len(labels) == 0
+		ok = ok && len(options) == 0
 	default:
 		ok = false
 	}
-	if len(labels) > 0 {
-		q.Options, q.NoOther = askback.Options(labels...), true
+	if len(options) > 0 {
+		q.Options, q.NoOther, f.options = options, true, options
 	}
 	q.Default = defaultOf(q, f, v)
 	return q, f, ok && supported
@@ -183,92 +206,117 @@ func text(v jcs.Value, name, otherwise string) string {
 	return otherwise
 }
 
-// choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or without
-// enumNames. ok is false if a label or a value is blank. Without choices, ok is true.
-func choices(v jcs.Value) (labels, values []string, ok bool) {
+// choices returns the options and the values of a property with oneOf, anyOf, or enum, with or without
+// enumNames and enumDescriptions. ok is false if a label or a value is blank. Without choices, ok is true.
+func choices(v jcs.Value) (options []askback.Option, values []string, ok bool) {
+	add := func(value jcs.Value, o askback.Option) {
+		options, values = append(options, o), append(values, value.Text())
+	}
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
 		for _, o := range titled.Elements() {
 			value, _ := o.Get("const")
-			labels, values = append(labels, text(o, "title", value.Text())), append(values, value.Text())
+			add(value, askback.Option{
+				Label: text(o, "title", value.Text()), Description: text(o, "description", ""), Preview: preview(o),
+			})
 		}
 	}
 	plain, _ := v.Get("enum")
 	named, _ := v.Get("enumNames")
+	described, _ := v.Get("enumDescriptions")
 	for i, value := range plain.Elements() {
-		label := value.Text()
+		o := askback.Option{Label: value.Text()}
 		if n := named.Elements(); i < len(n) {
-			label = n[i].Text()
+			o.Label = n[i].Text()
 		}
-		labels, values = append(labels, label), append(values, value.Text())
+		if n := described.Elements(); i < len(n) {
+			o.Description = n[i].Text()
+		}
+		add(value, o)
 	}
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
+	return options, values, !slices.ContainsFunc(values, blank) &&
+		!slices.ContainsFunc(options, func(o askback.Option) bool { return blank(o.Label) })
+}
+
+// preview returns the preview of an option of Claude Code's questions, or "".
+func preview(option jcs.Value) string {
+	meta, _ := option.Get("_meta")
+	claude, _ := meta.Get("_claude/askUserQuestionOption")
+	return text(claude, "preview", "")
 }
 
 // Accepted returns the content for the answers of a person, which is {} if every field is optional and was
 // left empty. It returns false if the ask was not answered, or if the form cannot contain the answer. A form
-// has no place for a comment and for notes, and without them the agent would misunderstand the person.
+// without properties for other answers has no place for a comment and for notes, and without them the agent
+// would misunderstand the person.
 func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
-	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(f.Questions) {
+	if ask.Outcome.Status != askback.Answered || len(ask.Questions) != len(f.Questions) ||
+		len(ask.Outcome.Answers) != len(f.fields) {
 		return nil, false
 	}
+	remark := f.remarkField()
 	out := map[string]any{}
 	for i, a := range ask.Outcome.Answers {
-		if i >= len(f.fields) || a.ID != ask.Questions[i].ID {
-			return nil, false
+		comment := ""
+		if i == remark {
+			comment = ask.Outcome.Comment
 		}
-		value, given, ok := f.fields[i].value(ask.Questions[i], a)
-		if !ok {
+		if a.ID != ask.Questions[i].ID || !f.fields[i].fill(out, ask.Questions[i], a, comment) {
 			return nil, false
-		}
-		if given {
-			out[f.fields[i].name] = value
 		}
 	}
 	b, err := json.Marshal(out)
-	return b, err == nil && len(ask.Outcome.Answers) == len(f.fields)
+	return b, err == nil && (ask.Outcome.Comment == "" || remark >= 0)
 }
 
-// value returns an answer with the type of its field. given is false if the field was left empty. ok is false
-// if the answer is not valid for the field or has notes. ok is also false if a required field has no answer.
-func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
+// fill adds an answer to the content of a form, with the type of its field, unless the field was left empty.
+// It returns false if the answer is not valid for the field, if a required field has no answer, or if there
+// is no property for the notes and for the comment on the whole form.
+func (f field) fill(out map[string]any, q askback.Question, a askback.QuestionAnswer, comment string) bool {
 	chosen := []string{}
 	for _, label := range a.Selected {
-		i := slices.IndexFunc(q.Options, func(o askback.Option) bool { return o.Label == label })
+		i := slices.IndexFunc(f.options, func(o askback.Option) bool { return o.Label == label })
 		if i < 0 {
-			return nil, false, false
+			return false
 		}
 		chosen = append(chosen, f.values[i])
 	}
-	if a.Other != "" {
+	switch {
+	case f.other != "":
+		chosen = f.fillOther(out, chosen, a, comment)
+	case a.Notes != "":
+		return false
+	case a.Other != "":
 		chosen = append(chosen, a.Other)
 	}
 	switch {
-	case a.Notes != "":
-		return nil, false, false
 	case len(chosen) == 0:
-		return nil, false, q.Optional
+		return q.Optional
 	case f.kind == "array":
-		return chosen, true, true
+		out[f.name] = chosen
 	case f.kind == "boolean":
-		return chosen[0] == "true", true, true
+		out[f.name] = chosen[0] == "true"
 	case f.kind == "string":
-		return chosen[0], true, true
+		out[f.name] = chosen[0]
+	default:
+		number, ok := f.number(strings.TrimSpace(chosen[0]))
+		out[f.name] = number
+		return ok
 	}
-	return f.number(strings.TrimSpace(chosen[0]))
+	return true
 }
 
 // number returns an answer as a JSON number. ok is false if the answer is not a number, or if the field is an
 // integer and the answer is not.
-func (f field) number(digits string) (value any, given, ok bool) {
+func (f field) number(digits string) (value json.RawMessage, ok bool) {
 	v, err := jcs.Parse([]byte(digits))
 	if err != nil || v.Kind != jcs.Number {
-		return nil, false, false
+		return nil, false
 	}
 	if f.kind == "integer" {
 		n, whole := v.Int()
-		return json.RawMessage(strconv.FormatInt(n, 10)), true, whole
+		return json.RawMessage(strconv.FormatInt(n, 10)), whole
 	}
-	return json.RawMessage(digits), true, true
+	return json.RawMessage(digits), true
 }
