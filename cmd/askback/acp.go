@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,10 +46,41 @@ func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) er
 		return err
 	}
 	p := &acp.Proxy{
-		Asks: attending(conn), Command: filepath.Base(c.Command[0]), Run: rand.Text(), Program: agents.OverACP,
+		Asks: attending(conn), Command: programName(c.Command), Run: rand.Text(), Program: agents.OverACP,
 		Note: func(text string) { note(streams.err, text) },
 	}
 	return thenClose(streams, conn, runAgent(ctx, p, streams, c.Command))
+}
+
+// launchers lists the programs that run another program, which is their first argument that is neither a flag
+// nor one of the words in launcherWords.
+var (
+	launchers = []string{
+		"npx", "npm", "pnpm", "yarn", "bun", "bunx", "node", "deno", "uv", "uvx", "pipx", "python", "python3", "env",
+	}
+	launcherWords = []string{"exec", "dlx", "run", "x", "tool"}
+)
+
+// programName returns the name of the program that a command runs: the last part of its path or of the name
+// of its package, without a version and an extension.
+func programName(command []string) string {
+	name := command[0]
+	if slices.Contains(launchers, filepath.Base(name)) {
+		i := slices.IndexFunc(command[1:], func(arg string) bool {
+			return !strings.HasPrefix(arg, "-") && !strings.Contains(arg, "=") && !slices.Contains(launcherWords, arg)
+		})
+		if i >= 0 {
+			name = command[1+i]
+		}
+	}
+	name = filepath.Base(name)
+	if at := strings.LastIndex(name, "@"); at > 0 {
+		name = name[:at]
+	}
+	for _, extension := range []string{".exe", ".cmd", ".js", ".mjs", ".cjs", ".ts", ".py"} {
+		name = strings.TrimSuffix(name, extension)
+	}
+	return name
 }
 
 // runAgent runs the agent behind a proxy. When the agent ends, its asks are withdrawn.

@@ -111,3 +111,17 @@ func TestAgentRunsWithoutAskback(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The name of an agent without a name of its own is the name of its program, not of the program that runs it.
+func TestProgramOfACommandIsNamed(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"kimi acp": "kimi", "/usr/bin/kimi acp": "kimi", "npx -y @qwen-code/qwen-code@0.24.4 --acp": "qwen-code",
+		"npm exec -- probe": "probe", "uv run agent.py": "agent", "node /srv/agent.mjs x": "agent", "npx -y": "npx",
+		"env A=b probe": "probe", "kimi.exe acp": "kimi",
+	} {
+		if got := programName(strings.Fields(command)); got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+}

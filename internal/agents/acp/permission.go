@@ -7,6 +7,7 @@ package acp
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/askback/askback"
@@ -19,7 +20,7 @@ import (
 // Name is the program name in the labels of asks of unknown agents.
 const Name = "acp"
 
-// The requests of an agent that people are asked about.
+// The standard requests of an agent that people are asked about. [extensions] has the others.
 const (
 	methodPermission = "session/request_permission"
 	methodForm       = "elicitation/create"
@@ -47,46 +48,69 @@ type origin struct {
 	label string // the label of the ask
 }
 
-// readQuestion reads a request of an agent. It returns false for an unknown method, and for a request that
-// only the editor can show. id is unique in run. call has the members of the tool call that the agent sent
-// before.
-func readQuestion(method string, params json.RawMessage, id, run string, from origin, call members) (question, bool) {
+// The reasons why only the editor can show a request.
+var (
+	errUnreadable = errors.New("the request has an unknown form")
+	errNoSession  = errors.New("the request names no session")
+	errLink       = errors.New("only the editor can open a link")
+	errForm       = errors.New("the form has a field that people cannot be asked for")
+	errOptions    = errors.New("not exactly one option allows the call once")
+	errHidden     = errors.New("the request does not show what will run")
+	errQuestion   = errors.New("the permission is a question in an unknown format")
+)
+
+// readQuestion reads a request of an agent. The error is the reason why only the editor can show the request.
+// id is unique in run. call has the members of the tool call that the agent sent before.
+func readQuestion(
+	method string, params json.RawMessage, id, run string, from origin, call members,
+) (question, error) {
 	p, err := jcs.Parse(params)
 	if err != nil {
-		return question{}, false
+		return question{}, errUnreadable
 	}
-	q := question{session: jsonrpc2.StringOf(p, "sessionId")}
-	ok := false
+	q := question{session: cmp.Or(jsonrpc2.StringOf(p, "sessionId"), from.Session)}
 	switch method {
 	case methodPermission:
-		ok = q.readPermission(p, params, call)
+		err = q.readPermission(p, params, call)
 	case methodForm:
-		ok = q.readForm(p, params)
+		err = q.readForm(p, params)
+	default:
+		err = extensions[method](&q, p, params)
 	}
-	if !ok || q.session == "" {
-		return question{}, false
+	if err != nil {
+		return question{}, err
+	}
+	if q.session == "" {
+		return question{}, errNoSession
 	}
 	from.Hook, from.Session, from.Seated = method, q.session, true
 	context, err := jcs.Marshal(from)
 	if err != nil {
-		return question{}, false
+		return question{}, errUnreadable
 	}
 	r := &q.ask
 	r.Agent, r.SessionKey, r.Key, r.Context = from.label, q.session, hook.Key("acp", run, q.session, q.tool,
 		id), context
 	q.ask, err = r.Normalize()
-	return q, err == nil
+	return q, err
 }
 
 // readPermission reads a request for a permission. call has the members of the tool call that the agent sent
-// before. Members in the request replace members in call. readPermission returns false if the call has no id,
-// if it has neither a title nor a raw input, or if [readOptions] returns false.
-func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
+// before. Members in the request replace members in call. readPermission returns an error if the call has no
+// id, if it has neither a title nor a raw input, or if [readOptions] returns false. A permission that is
+// really a question is asked as the question, because an approval would answer nothing.
+func (q *question) readPermission(p jcs.Value, src []byte, call members) error {
 	tool, _ := p.Get("toolCall")
 	q.tool = jsonrpc2.StringOf(tool, "toolCallId")
+	if list, ok := qwenQuestions(tool); ok {
+		return q.readQwen(p, list)
+	}
 	allow, reject, ok := readOptions(p)
-	if !ok || q.tool == "" {
-		return false
+	switch {
+	case !ok:
+		return errOptions
+	case q.tool == "":
+		return errUnreadable
 	}
 	shown := members{}
 	for _, name := range shownMembers {
@@ -100,25 +124,39 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	}
 	input, err := jcs.Marshal(shown)
 	if err != nil || shown["title"] == nil && shown["rawInput"] == nil {
-		return false
+		return errHidden
+	}
+	switch {
+	case isOwnTool(tool, shown):
+		return errOwn
+	case isQuestion(tool, shown):
+		return errQuestion
 	}
 	q.ask.Confirmation = &askback.Confirmation{
 		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input,
 		Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
 	}
 	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
-	return true
+	return nil
 }
 
-// readForm reads a request for the input of a form. It returns false if the request is not for a form, or if
-// people cannot be asked for the input.
-func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
+// readForm reads a request for the input of a form. It returns an error if the request is not for a form, or
+// if people cannot be asked for the input.
+func (q *question) readForm(p jcs.Value, src []byte) error {
 	schema, _ := p.Get("requestedSchema")
-	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {
-		return false
+	q.tool = jsonrpc2.StringOf(p, "toolCallId")
+	switch mode := jsonrpc2.StringOf(p, "mode"); {
+	case mode == "url":
+		return errLink
+	case mode != "form" && mode != "" || schema.Kind != jcs.Object:
+		return errUnreadable
 	}
-	q.result, ok = dialog.Form(&q.ask, jsonrpc2.StringOf(p, "message"), schema.Raw(src))
-	return ok
+	result, ok := dialog.Form(&q.ask, jsonrpc2.StringOf(p, "message"), schema.Raw(src))
+	if !ok {
+		return errForm
+	}
+	q.result = result
+	return nil
 }
 
 // shownMembers are the members of a tool call that describe what will run.
@@ -162,6 +200,6 @@ func outcome(ask askback.Ask, allow, reject string) (any, bool) {
 	return nil, false
 }
 
-func selected(option string) any {
+func selected(option string) map[string]any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
 }

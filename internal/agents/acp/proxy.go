@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/askback/askback"
@@ -24,6 +26,8 @@ const (
 	// maxCalls is the maximum number of tool calls whose members are kept. It includes the ids that several
 	// calls share.
 	maxCalls = 1000
+	// maxNotes is the maximum number of different notes about requests that Askback does not know.
+	maxNotes = 100
 )
 
 // The reasons of withdrawn asks.
@@ -58,18 +62,22 @@ type Proxy struct {
 	initID   string             // the id of the editor's request initialize
 	opening  map[string]string  // the folders of sessions that the editor opens, keyed by the id of the request
 	folders  map[string]string  // the folders of sessions, keyed by session
+	prompted string             // the session of the last prompt; requests of Cursor name no session
+	asked    int                // the number of requests that people were asked about
+	noted    map[string]bool    // the notes that the user gets only once
 	calls    map[string]members // the members of tool calls that run, keyed by session and id
 	reused   map[string]bool    // the keys of calls whose id the model gave to several calls
 	crowded  bool               // no members are kept, because of maxCalls or forget
-	answered map[string]bool    // the ids of requests that Askback has answered and the editor has not answered yet
+	ids      requestIDs
 }
 
 type members = map[string]json.RawMessage
 
-// An openDialog is a request of the agent that has no answer yet.
+// An openDialog is a request of the agent that has no answer yet. The editor knows it by another id if the
+// agent used the id again.
 type openDialog struct {
 	question
-	id json.RawMessage
+	id, editorID json.RawMessage
 }
 
 // Start prepares p to forward messages to the writers agent and editor. Call Start before the other methods.
@@ -79,7 +87,8 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 	p.name = p.Command
 	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{},
 		map[string]bool{}
-	p.answered = map[string]bool{}
+	p.noted = map[string]bool{}
+	p.ids = newRequestIDs()
 }
 
 // Watch checks repeatedly whether Askback can be reached, until ctx ends. It calls Note when the connection
@@ -94,30 +103,26 @@ func (p *Proxy) FromEditor(in io.Reader) error {
 		if err != nil {
 			p.forget()
 		}
-		if ok && !p.fromEditor(m) {
-			return nil
+		if ok {
+			if line = p.fromEditor(m, line); line == nil {
+				return nil
+			}
 		}
 		return p.agent.write(line)
 	})
 }
 
 // FromAgent forwards the messages of the agent from in to the editor until EOF, and asks people about
-// requests. It rejects a request that reuses the id of a request that the editor has not answered yet.
+// requests.
 func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
 		m, ok, err := jsonrpc2.Read(line)
 		if err != nil {
 			p.forget()
 		}
-		if ok && p.reusesID(m) {
-			_ = p.agent.send(map[string]any{
-				"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"},
-			})
-			return nil
-		}
 		var opened *dialog.Dialog[openDialog]
 		if ok {
-			opened = p.fromAgent(ctx, m)
+			opened, line = p.fromAgent(ctx, m, line)
 		}
 		if err := p.editor.write(line); err != nil {
 			return err
@@ -136,71 +141,76 @@ func (p *Proxy) Close() {
 	p.dialogs.Wait()
 }
 
-// fromEditor handles a message of the editor. It returns false if the message is a late answer, which must
-// not be forwarded.
-func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
+// fromEditor handles a message of the editor. It returns the message to forward, or nil if the message is a
+// late answer.
+func (p *Proxy) fromEditor(m jsonrpc2.Message, line []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := string(m.ID)
 	switch method := m.Method; {
-	case method == "" && p.answered[id]:
-		delete(p.answered, id)
-		return false
 	case method == "":
-		p.dialogs.End(errDecided, func(d openDialog) bool { return string(d.id) == id })
+		agentID, late := p.ids.answeredByEditor(id)
+		if late {
+			return nil
+		}
+		p.dialogs.End(errDecided, func(d openDialog) bool { return string(d.id) == agentID })
+		return withID(line, id, agentID)
 	case method == "initialize":
 		p.initID = id
 	case method == "session/cancel":
 		session := jsonrpc2.StringAt(m.Params, "sessionId")
 		p.dialogs.End(errStopped, func(d openDialog) bool { return d.session == session })
+	case method == "session/prompt":
+		p.prompted = jsonrpc2.StringAt(m.Params, "sessionId")
 	case m.ID != nil && jsonrpc2.At(m.Params, "cwd") != nil:
 		if session := jsonrpc2.StringAt(m.Params, "sessionId"); session != "" {
 			p.folders[session] = jsonrpc2.StringAt(m.Params, "cwd")
 		}
 		p.opening[id] = jsonrpc2.StringAt(m.Params, "cwd")
 	}
-	return true
+	return line
 }
 
-// reusesID reports whether the agent reuses the id of a request that Askback has answered and the editor has
-// not answered yet. The late answer of the editor could be taken for an answer to the new request.
-func (p *Proxy) reusesID(m jsonrpc2.Message) bool {
+// fromAgent handles a message of the agent before it is forwarded. It returns the dialog that the message
+// opens, if any, and the message to forward.
+func (p *Proxy) fromAgent(
+	ctx context.Context, m jsonrpc2.Message, line []byte,
+) (*dialog.Dialog[openDialog], []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return m.IsRequest() && p.answered[string(m.ID)]
-}
-
-// fromAgent handles a message of the agent before it is forwarded. It returns the dialog that
-// the message opens, if any.
-func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[openDialog] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	id := string(m.ID)
-	switch method := m.Method; method {
+	if m.IsRequest() {
+		editorID := p.ids.forEditor(string(m.ID))
+		return p.request(ctx, m, editorID), withID(line, string(m.ID), editorID)
+	}
+	switch id := string(m.ID); m.Method {
 	case "":
-		if id == p.initID && p.initID != "" {
-			p.version = string(jsonrpc2.At(m.Result, "protocolVersion"))
-			if name := jsonrpc2.StringAt(m.Result, "agentInfo", "name"); name != "" {
-				p.name = name
-			}
-		}
-		if folder, ok := p.opening[id]; ok {
-			delete(p.opening, id)
-			if session := jsonrpc2.StringAt(m.Result, "sessionId"); session != "" {
-				p.folders[session] = folder
-			}
-		}
+		p.response(id, m)
 	case "session/update":
 		p.update(jsonrpc2.StringAt(m.Params, "sessionId"), jsonrpc2.At(m.Params, "update"))
 	case "$/cancel_request":
 		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(m.Params, "requestId")))
 		p.dialogs.End(errStopped, func(d openDialog) bool { return string(d.id) == request })
-	case methodPermission, methodForm:
-		if m.ID != nil {
-			return p.request(ctx, m)
+		if editorID := p.ids.atEditor(request); editorID != request {
+			line = cancellation(json.RawMessage(editorID))
 		}
 	}
-	return nil
+	return nil, line
+}
+
+// response handles the response of the agent to the request of the editor with an id.
+func (p *Proxy) response(id string, m jsonrpc2.Message) {
+	if id == p.initID && p.initID != "" {
+		p.version = string(jsonrpc2.At(m.Result, "protocolVersion"))
+		if name := jsonrpc2.StringAt(m.Result, "agentInfo", "name"); name != "" {
+			p.name = name
+		}
+	}
+	if folder, ok := p.opening[id]; ok {
+		delete(p.opening, id)
+		if session := jsonrpc2.StringAt(m.Result, "sessionId"); session != "" {
+			p.folders[session] = folder
+		}
+	}
 }
 
 // update stores the members of a tool call, because a request for a permission refers to them. It deletes the
@@ -254,25 +264,72 @@ func (p *Proxy) forget() {
 	clear(p.calls)
 }
 
-// request opens a dialog about the request m. It returns nil if only the editor can ask, or if the dialog is
-// already open. p.mu must be held.
-func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[openDialog] {
-	session := jsonrpc2.StringAt(m.Params, "sessionId")
-	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
-	call := p.calls[key]
-	if (p.crowded || p.reused[key]) && m.Method == methodPermission &&
-		jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
-		return nil // the editor may show arguments that are not known here
-	}
-	from := origin{
-		Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name,
-		label: hook.Label(cmp.Or(p.Program(p.name), Name), p.folders[session]),
-	}
-	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
-	if !ok || p.version != "1" {
+// request opens a dialog about the request m, which the editor knows by the id editorID. It returns nil if
+// only the editor can ask, if m asks nothing, or if the dialog is already open. The user gets a note if a
+// request that may ask something is left to the editor. p.mu must be held.
+func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message, editorID string) *dialog.Dialog[openDialog] {
+	if m.Method != methodPermission && m.Method != methodForm && extensions[m.Method] == nil {
+		if !asksNothing(m.Method) {
+			p.noteOnce("The agent sent the request " + m.Method + ", which Askback does not know. If it asks " +
+				"something, " + p.asker.Otherwise + ".")
+		}
 		return nil
 	}
-	return p.dialogs.Open(context.WithoutCancel(ctx), string(m.ID), openDialog{q, bytes.Clone(m.ID)})
+	if p.version != "1" {
+		p.noteOnce("The agent does not use version 1 of the Agent Client Protocol, so " + p.asker.Otherwise + ".")
+		return nil
+	}
+	session, tool := p.sessionOf(m), jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
+	key := session + "\n" + tool
+	if (p.crowded || p.reused[key]) && m.Method == methodPermission &&
+		jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
+		p.asker.NoteUnasked(errUnknownCall) // the editor may show arguments that are not known here
+		return nil
+	}
+	from := origin{
+		Origin: hook.Origin{Session: session, CWD: p.folders[session]}, Agent: p.name,
+		label: hook.Label(cmp.Or(p.Program(p.name), p.name, Name), p.folders[session]),
+	}
+	p.asked++ // an agent may use an id again
+	q, err := readQuestion(m.Method, m.Params, string(m.ID)+" "+strconv.Itoa(p.asked), p.Run, from, p.calls[key])
+	if errors.Is(err, errOwn) {
+		p.noteOnce("Askback does not ask about its own tools, so " + p.asker.Otherwise + ": " + err.Error())
+		return nil
+	}
+	if err != nil {
+		p.asker.NoteUnasked(err)
+		return nil
+	}
+	return p.dialogs.Open(context.WithoutCancel(ctx), string(m.ID),
+		openDialog{q, bytes.Clone(m.ID), json.RawMessage(editorID)})
+}
+
+// errUnknownCall is the reason why a permission is left to the editor if the arguments of its call are not
+// known.
+var errUnknownCall = errors.New("what the call will do is not known here")
+
+// sessionOf returns the session of a request. A request of Cursor names only its tool call, or nothing: it is
+// then of the session of the last prompt.
+func (p *Proxy) sessionOf(m jsonrpc2.Message) string {
+	if session := jsonrpc2.StringAt(m.Params, "sessionId"); session != "" || extensions[m.Method] == nil {
+		return session
+	}
+	if tool := jsonrpc2.StringAt(m.Params, "toolCallId"); tool != "" {
+		for key := range p.calls {
+			if session, found := strings.CutSuffix(key, "\n"+tool); found {
+				return session
+			}
+		}
+	}
+	return p.prompted
+}
+
+// noteOnce notifies the user, unless the user got the same note before. p.mu must be held.
+func (p *Proxy) noteOnce(text string) {
+	if !p.noted[text] && len(p.noted) < maxNotes {
+		p.noted[text] = true
+		p.asker.Note(text)
+	}
 }
 
 // ask asks people and, if they are first, answers the agent and cancels the editor's dialog.
@@ -280,12 +337,13 @@ func (p *Proxy) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 	d := open.About
 	p.asker.Ask(ctx, d.ask, func(ask askback.Ask) bool {
 		result, ok := d.result(ask)
+		if !ok {
+			p.asker.NoteUndelivered(ask)
+		}
 		if !p.decide(open, ok) || p.agent.send(response(d.id, result)) != nil {
 			return false
 		}
-		_ = p.editor.send(map[string]any{
-			"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id},
-		})
+		_ = p.editor.write(cancellation(d.editorID))
 		return true
 	})
 	p.dialogs.Close(open)
@@ -299,7 +357,7 @@ func (p *Proxy) decide(open *dialog.Dialog[openDialog], ok bool) bool {
 	if !p.dialogs.Close(open) || !ok {
 		return false
 	}
-	p.answered[string(open.About.id)] = true
+	p.ids.answeredHere(string(open.About.editorID))
 	return true
 }
 

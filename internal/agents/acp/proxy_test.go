@@ -71,6 +71,7 @@ type fixture struct {
 	editor, agent side
 	instance      *askbacktest.Instance
 	person        *askbacktest.Person
+	notes         chan string
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -80,7 +81,7 @@ func newFixture(t *testing.T) *fixture {
 
 func newFixtureOn(t *testing.T, instance *askbacktest.Instance) *fixture {
 	t.Helper()
-	f := &fixture{t: t, instance: instance}
+	f := &fixture{t: t, instance: instance, notes: make(chan string, 100)}
 	f.person = f.instance.Person("ana")
 	fromEditor, toProxy := io.Pipe()
 	fromAgent, agentToProxy := io.Pipe()
@@ -89,7 +90,7 @@ func newFixtureOn(t *testing.T, instance *askbacktest.Instance) *fixture {
 	f.editor, f.agent = newSide(t, toProxy, atEditor), newSide(t, agentToProxy, atAgent)
 	f.proxy = &acp.Proxy{
 		Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP,
-		Note: func(text string) { t.Log(text) },
+		Note: func(text string) { f.notes <- text },
 	}
 	f.proxy.Start(toAgent, toEditor)
 	go func() { _ = f.proxy.FromEditor(fromEditor) }()
@@ -179,7 +180,7 @@ func TestRepeatedRequestHasOneAsk(t *testing.T) {
 	f := newFixture(t)
 	f.opens()
 	f.next()
-	const want = "acp:96d8cef11dcf6743048db8331e87ac7427052e65306f8d11d1bb941f294acc97"
+	const want = "acp:738f89530cdd3019bfa4d9dd7097be4f2dec86f342023a49834cdedbe590eeda"
 	page, err := f.instance.Agent("local").List(f.bounded(), askback.Query{Key: want})
 	if err != nil || len(page.Items) != 1 {
 		t.Errorf("%d asks have the key %s, %v; want 1", len(page.Items), want, err)
@@ -333,7 +334,8 @@ func TestUnreadableMessageEndsDialogs(t *testing.T) {
 	}
 }
 
-// The late answer to one request is not taken for an answer to the next request with the same id.
+// The late answer to one request is not taken for an answer to the next request with the same id, which the
+// editor gets with another id. People are asked again.
 func TestLateAnswerDoesNotApproveAReusedID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -342,9 +344,75 @@ func TestLateAnswerDoesNotApproveAReusedID(t *testing.T) {
 	f.agent.expects(denied)
 	f.editor.expects(closed)
 	f.agent.writes(permission)
-	f.agent.expects(`{"error":{"code":-32600,"message":"this id is in use"},"id":"p","jsonrpc":"2.0"}`)
+	const renamed = `{"id":"askback-1","jsonrpc":"2.0",`
+	f.editor.expects(renamed + strings.TrimPrefix(permission, `{"jsonrpc":"2.0","id":"p",`))
+	second := f.next()
 	f.editor.writes(allowed, initialize)
 	f.agent.expects(initialize)
+	f.answer(second, askback.Answer{Decision: askback.Approve})
+	f.agent.expects(approved)
+	f.editor.expects(strings.Replace(closed, `"p"`, `"askback-1"`, 1))
+	f.agent.writes(permission) // the editor has answered p, but not askback-1
+	f.editor.expects(permission)
+	third := f.next()
+	f.editor.writes(strings.Replace(allowed, `"p"`, `"askback-1"`, 1), allowed)
+	f.agent.expects(allowed)
+	f.withdrawn(third, "Decided in the editor")
+}
+
+// The editor's answer to a request with another id, and the agent's cancellation of the request, have the id
+// that the other side knows.
+func TestRenamedRequestIsAnsweredAndCancelled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	for n, end := range []func(id string){
+		func(id string) {
+			f.editor.writes(strings.Replace(allowed, `"p"`, id, 1))
+			f.agent.expects(`{"id":"p",` + strings.Replace(allowed, `"id":"p",`, "", 1)[1:])
+		},
+		func(id string) {
+			f.agent.writes(closed)
+			f.editor.expects(strings.Replace(closed, `"p"`, id, 1))
+		},
+	} {
+		if n == 0 {
+			f.answer(f.next(), askback.Answer{Decision: askback.Approve})
+			f.agent.expects(approved)
+			f.editor.expects(closed)
+		}
+		f.agent.writes(permission)
+		id := fmt.Sprintf(`"askback-%d"`, n+1)
+		f.editor.expects(`{"id":` + id + `,` + strings.Replace(permission, `"id":"p",`, "", 1)[1:])
+		f.next()
+		end(id)
+	}
+}
+
+// A request id that the agent uses again, after the editor or Askback has answered, is asked about again.
+func TestReusedIDIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.answer(f.next(), askback.Answer{Decision: askback.Approve})
+	f.agent.expects(approved)
+	f.editor.expects(closed)
+	f.editor.writes(allowed) // the late answer
+	for range 2 {
+		f.editor.writes(initialize)
+		f.agent.expects(initialize)
+		f.agent.writes(permission)
+		f.editor.expects(permission)
+		ask := f.next()
+		f.editor.writes(allowed)
+		f.agent.expects(allowed)
+		f.withdrawn(ask, "Decided in the editor")
+	}
+	f.agent.writes(permission)
+	f.editor.expects(permission)
+	f.next()
+	f.agent.writes(closed)
+	f.editor.expects(closed)
 }
 
 // A denial cancels the turn if no option rejects the call.
@@ -450,33 +518,4 @@ func TestHugeMessageIsForwarded(t *testing.T) {
 	huge := `{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", 9<<20) + `"}`
 	f.agent.writes(huge)
 	f.editor.expects(huge)
-}
-
-// A form of the agent is asked as questions. If people decline the form, it is left to the editor.
-func TestFormIsAsked(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.opens()
-	f.answer(f.next(), askback.Answer{Decision: askback.Approve})
-	f.agent.expects(approved)
-	f.editor.expects(closed)
-	form := `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"form","sessionId":"s","message":"Where to?","requestedSchema":{"type":"object","properties":{"region":{"type":"string","title":"Region","enum":["eu","us"]}},"required":["region"]}}}`
-	f.agent.writes(form)
-	f.editor.expects(form)
-	ask := f.next()
-	if ask.Title != "Where to?" || len(ask.Questions) != 1 || ask.Questions[0].Text != "Region" {
-		t.Errorf("got %q: %+v", ask.Title, ask.Questions)
-	}
-	f.answer(ask, askback.Choose("eu"))
-	f.agent.expects(`{"id":2,"jsonrpc":"2.0","result":{"action":"accept","content":{"region":"eu"}}}`)
-	f.editor.expects(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
-
-	form = strings.Replace(form, `"id":2`, `"id":3`, 1)
-	f.agent.writes(form)
-	f.editor.expects(form)
-	if _, err := f.person.Decline(f.bounded(), f.next().ID, "ask at the desk"); err != nil {
-		t.Fatal(err)
-	}
-	f.editor.writes(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
-	f.agent.expects(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
 }

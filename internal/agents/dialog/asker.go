@@ -63,6 +63,12 @@ func (a *Asker) NoteUnasked(err error) {
 	a.Note("Askback cannot ask about one request, so " + a.Otherwise + ": " + err.Error())
 }
 
+// NoteUndelivered notifies the user that the program cannot be given the outcome of an ask.
+func (a *Asker) NoteUndelivered(ask askback.Ask) {
+	a.Note("The agent cannot be given an outcome of Askback (" + string(ask.Outcome.Status) + "), so " +
+		a.Otherwise + ".")
+}
+
 // NoteAttached notifies the user that this process is attached to a program. It adds claim, a sentence about
 // the inbox, only if Askback can be reached.
 func (a *Asker) NoteAttached(program, claim string) {

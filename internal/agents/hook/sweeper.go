@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -82,11 +83,9 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 
 // NeedsHook reports whether only the hook that made an ask can deliver its answer. It returns false for a
 // deferrable call, because a resumed session can deliver the answer. programs are the programs in the labels
-// of agents that have hooks.
+// of agents that have hooks. An agent that an editor runs can have any label. Its asks are recognised by the
+// name of the agent's request, which has a slash.
 func NeedsHook(ask askback.Ask, programs []string) bool {
-	if !slices.Contains(programs, programIn(ask.Agent)) {
-		return false
-	}
 	context, err := jcs.Parse(ask.Context)
 	if err != nil || context.Kind != jcs.Object {
 		return false
@@ -95,7 +94,11 @@ func NeedsHook(ask askback.Ask, programs []string) bool {
 	text := func(name string) string { v, _ := context.Get(name); return v.Text() }
 	seated, _ := context.Get("seated")
 	session := cmp.Or(text("session"), text("claude_session"), text("codex_session"))
-	switch text("hook") {
+	name := text("hook")
+	if !slices.Contains(programs, programIn(ask.Agent)) && !strings.Contains(name, "/") {
+		return false
+	}
+	switch name {
 	case "", permissionPrompt:
 		return false
 	case "PermissionRequest", "Elicitation":

@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -163,4 +164,21 @@ func TestSlowSweepIsFollowedByALongPause(t *testing.T) {
 			t.Errorf("in an hour, %v went into reading asks, want about two minutes", read)
 		}
 	})
+}
+
+// The asks of an agent behind an editor are recognised with any label.
+func TestAskOfAnyAgentBehindAnEditorNeedsItsProxy(t *testing.T) {
+	t.Parallel()
+	for context, want := range map[string]bool{
+		`{"hook":"session/request_permission","session":"s","seated":true}`: true,
+		`{"hook":"elicitation/create","session":"s","seated":true}`:         true,
+		`{"hook":"elicitation/create","session":"s"}`:                       false,
+		`{"hook":"PreToolUse","session":"s","seated":true}`:                 false,
+		`{}`: false,
+	} {
+		ask := askback.Ask{Agent: "qwen-code · shop", Context: json.RawMessage(context)}
+		if got := hook.NeedsHook(ask, []string{"codex", "acp"}); got != want {
+			t.Errorf("%s: got %t, want %t", context, got, want)
+		}
+	}
 }

@@ -73,7 +73,7 @@ func TestEditorAndAgentWorkThroughProxy(t *testing.T) {
 
 	expect("dialog Delete the logs")
 	ask := p.Open(1)[0]
-	if c := ask.Confirmation; !strings.HasPrefix(ask.Agent, "acp · ") || c == nil || c.ToolName != "delete" ||
+	if c := ask.Confirmation; !strings.HasPrefix(ask.Agent, "probe · ") || c == nil || c.ToolName != "delete" ||
 		!strings.Contains(string(ask.Context), `"agent":"probe"`) {
 		t.Errorf("got the ask %+v of %s with the context %s", c, ask.Agent, ask.Context)
 	}
