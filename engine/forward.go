@@ -95,7 +95,7 @@ func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (
 	if err != nil {
 		return nil, err
 	}
-	return e.As(p), nil
+	return linkedClient{e.as(p)}, nil
 }
 
 // Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a
@@ -126,7 +126,7 @@ func (e *Engine) ContactClient(
 	if err != nil {
 		return nil, c, err
 	}
-	return e.As(p), c, nil
+	return linkedClient{e.as(p)}, c, nil
 }
 
 // LinkContact adds the contact from which a person sent a code: an address with a label. The code can be used

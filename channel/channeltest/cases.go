@@ -127,7 +127,7 @@ func questionCases() []Case {
 			[]NamedAnswer{{"all", askback.Answer{Answers: []askback.QuestionAnswer{
 				{ID: "q1", Selected: []string{"Yes"}},
 				{ID: "q2", Selected: []string{"unit", "race"}},
-				{ID: "q3", Other: "delta"},
+				{ID: "q3", Other: "omega"},
 				{ID: "q4", Other: "as you like"},
 			}}}},
 		},

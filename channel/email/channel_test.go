@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/email/emailtest"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
@@ -98,7 +99,7 @@ var linkable = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S+|\bwww\.\w\S*|\b[\
 
 // acts returns the parts of a letter that a mail program would act on, apart from the link to the page.
 func acts(t testing.TB, l emailtest.Letter) (all []string) {
-	for _, text := range []string{l.Text, visibleWith(t, l.Markup)} {
+	for _, text := range []string{withoutArguments(l.Text), visibleWith(t, l.Markup, true)} {
 		for _, link := range linkable.FindAllString(text, -1) {
 			if !strings.HasPrefix(link, channeltest.Pages+"/") {
 				all = append(all, "the link "+link)
@@ -111,7 +112,9 @@ func acts(t testing.TB, l emailtest.Letter) (all []string) {
 		if token.Type != html.StartTagToken && token.Type != html.SelfClosingTagToken {
 			continue
 		}
-		if !slices.Contains([]string{"html", "head", "meta", "body", "div", "br", "bdi", "a"}, token.Data) {
+		if !slices.Contains([]string{
+			"html", "head", "meta", "body", "div", "br", "bdi", "a", "pre", "span", "wbr",
+		}, token.Data) {
 			all = append(all, "the element "+token.Data)
 		}
 		for _, a := range token.Attr {
@@ -130,20 +133,39 @@ func acts(t testing.TB, l emailtest.Letter) (all []string) {
 	return all
 }
 
-// visible returns the text that a mail program shows for HTML.
-func visible(t testing.TB, markup string) string {
-	return strings.ReplaceAll(visibleWith(t, markup), joiner, "")
+// withoutArguments returns a text without the exact arguments of a call, which no joiner may change.
+func withoutArguments(text string) string {
+	var kept []string
+	exact := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if exact = line == "Arguments:" || exact && strings.HasPrefix(line, notice.Gutter); !exact {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
-func visibleWith(t testing.TB, markup string) string {
+// visible returns the text that a mail program shows for HTML.
+func visible(t testing.TB, markup string) string {
+	return strings.ReplaceAll(visibleWith(t, markup, false), joiner, "")
+}
+
+// visibleWith returns the text of HTML with its joiners. With breaks, a line end is where an element divides a
+// word.
+func visibleWith(t testing.TB, markup string, breaks bool) string {
 	t.Helper()
 	var b strings.Builder
+	exact := false
 	tokens := html.NewTokenizer(strings.NewReader(markup))
 	for tokens.Next() != html.ErrorToken {
 		switch token := tokens.Token(); {
+		case token.Type == html.TextToken && exact:
+			b.WriteString(token.Data)
 		case token.Type == html.TextToken:
 			b.WriteString(strings.ReplaceAll(strings.ReplaceAll(token.Data, "\n", " "), "\u00a0", " "))
-		case token.Data == "br":
+		case token.Data == "pre":
+			exact = token.Type == html.StartTagToken
+		case token.Data == "br", token.Data == "wbr" && breaks:
 			b.WriteString("\n")
 		}
 	}

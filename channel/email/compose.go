@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/wneessen/go-mail"
@@ -140,7 +139,7 @@ func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	case a.Confirmation != nil:
 		return []notice.Line{notice.Own("Or reply to this mail with the one word approve or deny.")}
 	case len(a.Questions) == 1:
-		return []notice.Line{notice.Own("Or reply to this mail with %s.", replyWith(a.Questions[0]))}
+		return []notice.Line{notice.Own("Or reply to this mail with %s.", replyWith(a.Questions[0])), howToDecline}
 	}
 	lines := []notice.Line{notice.Own("Or reply to this mail. Begin the answer to each question with its number:")}
 	for i, q := range a.Questions {
@@ -150,8 +149,11 @@ func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 		}
 		lines = append(lines, notice.Own("%d: %s", i+1, s))
 	}
-	return lines
+	return append(lines, howToDecline)
 }
+
+// howToDecline explains how to decline questions by a reply.
+var howToDecline = notice.Own("To decline to answer, reply with the one word decline. A reason can follow below it.")
 
 // replyWith returns the words that explain what to reply to a question.
 func replyWith(q askback.Question) string {
@@ -197,10 +199,21 @@ func (m letter) text() string {
 		b.WriteString(answerAbove + "\n\n")
 	}
 	for _, l := range m.lines() {
-		b.WriteString(l.Own + unlink(l.Foreign) + l.Link + "\n")
+		b.WriteString(l.Own + shown(l) + l.Link + "\n")
 	}
 	return b.String()
 }
+
+// shown returns the foreign text of a line as plain text. Exact text is unchanged, so that a person can copy it.
+func shown(l notice.Line) string {
+	if l.Exact {
+		return l.Foreign
+	}
+	return unlink(l.Foreign)
+}
+
+// startExact begins an element in which spaces and line ends are kept.
+const startExact = `<pre style="margin:0;white-space:pre-wrap;font-family:monospace">`
 
 // markup returns the body as HTML. The HTML loads nothing, and only addresses of Askback are links.
 func (m letter) markup() string {
@@ -210,7 +223,17 @@ func (m letter) markup() string {
 	if len(m.how) > 0 {
 		b.WriteString(`<div style="color:#767676">` + answerAbove + "</div><br>\n")
 	}
+	exact := false
 	for _, l := range m.lines() {
+		if l.Exact != exact {
+			exact = l.Exact
+			b.WriteString(map[bool]string{true: startExact, false: "</pre>\n"}[exact])
+		}
+		if exact {
+			b.WriteString(`<span style="user-select:none">` + html.EscapeString(l.Own) + "</span><bdi>" +
+				exactMarkup(l.Foreign) + "</bdi>\n")
+			continue
+		}
 		b.WriteString(markupText(l.Own))
 		if l.Foreign != "" {
 			b.WriteString("<bdi>" + markupText(unlink(l.Foreign)) + "</bdi>")
@@ -232,27 +255,6 @@ func markupText(s string) string {
 		s = "&nbsp;" + rest
 	}
 	return s
-}
-
-// joiner is an invisible character at which no line breaks. Mail programs make links of text that looks like
-// an address. A joiner in the text prevents this.
-const joiner = '\u2060'
-
-// unlink returns s with a joiner after each character that could be part of a link (T7).
-func unlink(s string) string {
-	if !strings.ContainsAny(s, `.:@\`) {
-		return s
-	}
-	var b strings.Builder
-	previous := ' '
-	for _, r := range s {
-		if strings.ContainsRune(`.:@\`, previous) && !unicode.IsSpace(r) {
-			b.WriteRune(joiner)
-		}
-		b.WriteRune(r)
-		previous = r
-	}
-	return b.String()
 }
 
 // build encodes a letter. No text in the letter can end a line of the header.

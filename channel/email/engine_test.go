@@ -99,6 +99,21 @@ func (c clerk) Answer(_ context.Context, id string, given askback.Answer) (askba
 	return *a, nil
 }
 
+func (c clerk) Decline(_ context.Context, id, reason string) (askback.Ask, error) {
+	c.o.mu.Lock()
+	defer c.o.mu.Unlock()
+	a := c.o.asks[id]
+	if a.Settled() {
+		return *a, askback.ErrSettled
+	}
+	a.Status = askback.Declined
+	a.Outcome = &askback.Outcome{
+		Status: askback.Declined, Reason: reason, Channel: c.via, At: clock,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: c.name},
+	}
+	return *a, nil
+}
+
 // run reads the mailbox until the test ends, or stop is called.
 func run(t testing.TB, c *email.Channel, e email.Engine) (stop func()) {
 	t.Helper()
@@ -148,6 +163,9 @@ func labels(a askback.Ask) []string {
 		if q.Other != "" {
 			out = append(out, q.Other)
 		}
+	}
+	if a.Status == askback.Declined {
+		out = append(out, "declined", a.Outcome.Reason)
 	}
 	if a.Outcome.Decision != "" {
 		out = append(out, string(a.Outcome.Decision))

@@ -19,12 +19,19 @@ const (
 	notWritten    rejection = "Your reply has no text of your own."
 	notAnOption   rejection = "Your reply is not exactly one of the options."
 	moreThanLabel rejection = "Your reply begins with an option, but has more text, so it is not clear."
-	twoMeanings   rejection = "Your reply is the number of one option and the name of another option."
-	tooMany       rejection = "This question takes one answer, and your reply has several answers."
-	notNumbered   rejection = "There are several questions: begin each answer with the number of its question, as in " +
+	twoMeanings   rejection = "Your reply can be read in two ways. Write # and the number of each option, as in #1, " +
+		"one in each line."
+	nearOption rejection = "Your reply may mean an option or be an answer of your own. Reply with the number or the " +
+		"exact name of an option, or with an answer of your own in more words."
+	tooMany     rejection = "This question takes one answer, and your reply has several answers."
+	notNumbered rejection = "There are several questions: begin each answer with the number of its question, as in " +
 		"“1: …”."
 	notADecision rejection = "Reply with the one word approve or deny."
-	neverByMail  rejection = "This call is dangerous. It cannot be decided by e-mail, only on its page after " +
+	notADecline  rejection = "To decline, write decline alone in the first line, and the reason below it. This " +
+		"declines all questions."
+	declineOrOption rejection = "Your reply may mean an option or that you decline to answer. Reply with the number " +
+		"of the option."
+	neverByMail rejection = "This call is dangerous. It cannot be decided by e-mail, only on its page after " +
 		"logging in."
 	hardToSee   rejection = "Parts of this call are hard to see. It can be decided only on its page."
 	notAccepted rejection = "Your answer was not accepted."
@@ -32,30 +39,50 @@ const (
 	tooLong     rejection = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
-// interpret returns the answer in text, or the reason why text is not an answer. It does not guess: text must
-// name an option by its number or its label. Case and white space of the label do not matter.
-func interpret(a askback.Ask, text string) (askback.Answer, rejection) {
+// A reading is what a person replies: an answer or, if declines is set, no answer and a reason.
+type reading struct {
+	answer   askback.Answer
+	declines bool
+	reason   string
+}
+
+// interpret returns the reading of text, or the reason why text is not an answer. It does not guess: text must
+// name an option by its number or its label. Case and white space of the label do not matter, nor does a full
+// stop after the text.
+func interpret(a askback.Ask, text string) (reading, rejection) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
-			return askback.Answer{}, neverByMail
+			return reading{}, neverByMail
 		}
 		if isHardToSee(a) {
-			return askback.Answer{}, hardToSee
+			return reading{}, hardToSee
 		}
-		return decision(text)
 	}
 	if strings.TrimSpace(text) == "" {
-		return askback.Answer{}, notWritten
+		return reading{}, notWritten
 	}
+	if r, why := declining(a, text); r.declines || why != "" {
+		return r, why
+	}
+	if a.Confirmation != nil {
+		answer, why := decision(text)
+		return reading{answer: answer}, why
+	}
+	answer, why := answers(a, text)
+	return reading{answer: answer}, why
+}
+
+// answers returns the answer to the questions of an ask in text, or the reason why text is not an answer.
+func answers(a askback.Ask, text string) (out askback.Answer, why rejection) {
+	shown := view.Of(a).Questions
 	if len(a.Questions) == 1 {
-		q, why := answerTo(a.Questions[0], text)
+		q, why := answerTo(a.Questions[0], shown[0], text)
 		return askback.Answer{Answers: []askback.QuestionAnswer{q}}, why
 	}
 	parts, why := numbered(a.Questions, text)
 	if why != "" {
 		return askback.Answer{}, why
 	}
-	var out askback.Answer
 	for i, q := range a.Questions {
 		if parts[i] == "" {
 			if !q.Optional {
@@ -63,7 +90,10 @@ func interpret(a askback.Ask, text string) (askback.Answer, rejection) {
 			}
 			continue
 		}
-		given, why := answerTo(q, parts[i])
+		given, why := answerTo(q, shown[i], parts[i])
+		if why == "" && given.Other != "" && declineWord().MatchString(firstLine(parts[i])) {
+			why = notADecline // a person declines all questions, or none
+		}
 		if why != "" {
 			return askback.Answer{}, why
 		}
@@ -80,19 +110,68 @@ func isHardToSee(a askback.Ask) bool {
 		slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
-// decision returns the decision in text. If the text is not a decision, it returns the reason. Only the words
-// approve and deny decide.
+// Signs that may surround the word of a decision. A question mark and dots are missing: they express doubt.
+const (
+	openingSigns = `["'“”„‘’«»*_(]*`
+	closingSigns = `["'“”„‘’«»*_)]*`
+)
+
+// alone returns a pattern for a word that is the whole text, in any case of letters.
+func alone(word string) string {
+	return `(?i)^\s*` + openingSigns + `(` + word + `)` + closingSigns + ` ?[.,;。]?[!！]*` + closingSigns + `\s*$`
+}
+
+// decisionWord matches a text that is a decision: one word.
+var decisionWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alone("approved?|deny|denied")) })
+
+// decision returns the decision in text. If the text is not a decision, it returns the reason. Only a word
+// alone decides, never a sentence.
 func decision(text string) (askback.Answer, rejection) {
-	if strings.TrimSpace(text) == "" {
-		return askback.Answer{}, notWritten
-	}
-	switch strings.ToLower(strings.TrimSpace(withoutClosing(text))) {
-	case "approve":
+	m := decisionWord().FindStringSubmatch(withoutClosing(text))
+	switch {
+	case m == nil:
+		return askback.Answer{}, notADecision
+	case strings.HasPrefix(strings.ToLower(m[1]), "approve"):
 		return askback.Decide(askback.Approve, ""), ""
-	case "deny":
-		return askback.Decide(askback.Deny, ""), ""
 	}
-	return askback.Answer{}, notADecision
+	return askback.Decide(askback.Deny, ""), ""
+}
+
+// declineWord matches a line in which a person declines to answer, and declineMore a line that begins so.
+var (
+	declineWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alone(":?declined?")) })
+	declineMore = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*:?declined?\s*[:;,.!–—-]`) })
+)
+
+// declining returns the reading of a reply whose first line is the word decline; the reason is below it. The
+// name of an option comes before this meaning of the word.
+func declining(a askback.Ask, text string) (r reading, why rejection) {
+	first, reason, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if why, ok := strings.CutPrefix(first, ":decline "); ok { // as at the terminal
+		first, reason = ":decline", why+"\n"+reason
+	}
+	word, more := declineWord().MatchString(first), declineMore().MatchString(first)
+	if !word && !more {
+		return reading{}, ""
+	}
+	for _, q := range view.Of(a).Questions {
+		found := q.Match(strings.Trim(strings.TrimSpace(first), ".!"))
+		switch {
+		case len(found) > 0 && len(a.Questions) == 1:
+			return reading{}, "" // an option
+		case word && (len(found) > 0 || q.Nearest(first) != ""):
+			return reading{}, declineOrOption
+		}
+	}
+	if !word {
+		return reading{}, notADecline
+	}
+	return reading{declines: true, reason: strings.TrimSpace(withoutClosing("\n" + reason))}, ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }
 
 // number matches the first line of the answer to a numbered question.
@@ -127,7 +206,7 @@ func numbered(questions []askback.Question, text string) (parts []string, why re
 }
 
 // answerTo returns the answer to q in text, or the reason why text is not an answer.
-func answerTo(q askback.Question, text string) (askback.QuestionAnswer, rejection) {
+func answerTo(q askback.Question, shown view.Question, text string) (askback.QuestionAnswer, rejection) {
 	text = strings.TrimSpace(text)
 	out := askback.QuestionAnswer{ID: q.ID}
 	if len(q.Options) == 0 {
@@ -135,36 +214,32 @@ func answerTo(q askback.Question, text string) (askback.QuestionAnswer, rejectio
 		return out, ""
 	}
 	for _, attempt := range []string{text, strings.TrimSpace(withoutClosing(text))} {
-		label, why := option(q, attempt)
-		if why == twoMeanings {
+		labels, why := options(q, attempt)
+		switch {
+		case why == twoMeanings:
 			return out, why
-		}
-		if why == "" {
-			out.Selected = []string{label}
-			return out, ""
-		}
-		if labels, why := options(q, attempt); why == "" {
-			if len(labels) > 1 && !q.MultiSelect {
-				return out, tooMany
-			}
+		case why == "" && len(labels) > 1 && !q.MultiSelect:
+			return out, tooMany
+		case why == "":
 			out.Selected = labels
 			return out, ""
-		} else if why == twoMeanings {
-			return out, why
 		}
 	}
-	return freeText(q, text)
+	return freeText(q, shown, text)
 }
 
 // freeText returns text as an answer in the person's own words. If the question does not allow own words, it
 // returns a reason. It also returns a reason if text looks like an option with an error or an addition.
-func freeText(q askback.Question, text string) (askback.QuestionAnswer, rejection) {
+func freeText(q askback.Question, shown view.Question, text string) (askback.QuestionAnswer, rejection) {
 	first, _, more := strings.Cut(text, "\n")
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
 		return askback.QuestionAnswer{}, moreThanLabel
 	}
-	if q.NoOther || onlyNumbers().MatchString(text) {
+	switch {
+	case q.NoOther || onlyNumbers().MatchString(text):
 		return askback.QuestionAnswer{}, notAnOption
+	case shown.Resembles(text), seemsOption(q, text), q.MultiSelect && severalWord().MatchString(text):
+		return askback.QuestionAnswer{}, nearOption
 	}
 	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
 }
@@ -172,73 +247,6 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, rejectio
 // onlyNumbers matches text that consists of numbers. Such text always means numbers of options, even if no
 // option has these numbers.
 var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
-
-// option returns the label of the option that text selects, by its label or its number. If text selects no
-// option or several, it returns the reason.
-func option(q askback.Question, text string) (label string, why rejection) {
-	var found []string
-	for i, o := range q.Options {
-		if o.Label == text {
-			found = []string{o.Label}
-			break
-		}
-		if strings.EqualFold(strings.TrimSpace(o.Label), text) || oneLine(o.Label) == oneLine(text) {
-			found = append(found, q.Options[i].Label)
-		}
-	}
-	n, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(text, "#"), ".)"))
-	if err == nil && n >= 1 && n <= len(q.Options) && !slices.Contains(found, q.Options[n-1].Label) {
-		found = append(found, q.Options[n-1].Label)
-	}
-	switch len(found) {
-	case 0:
-		return "", notAnOption
-	case 1:
-		return found[0], ""
-	}
-	return "", twoMeanings
-}
-
-// oneLine returns s in lower case with single spaces, because mail programs break long lines.
-func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
-
-// options returns the labels of the options that text selects. The options are on separate lines or separated
-// by commas. If a part of text selects no option, options returns the reason.
-func options(q askback.Question, text string) (labels []string, why rejection) {
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*-• "))
-		if line == "" {
-			continue
-		}
-		label, why := option(q, line)
-		if why == "" {
-			labels = appendNew(labels, label)
-			continue
-		}
-		if why == twoMeanings {
-			return nil, why
-		}
-		for part := range strings.FieldsFuncSeq(line,
-			func(r rune) bool { return r == ',' || r == ';' || r == '、' || r == '，' || r == '،' }) {
-			label, why := option(q, strings.TrimSpace(part))
-			if why != "" {
-				return nil, why
-			}
-			labels = appendNew(labels, label)
-		}
-	}
-	if len(labels) == 0 {
-		return nil, notAnOption
-	}
-	return labels, ""
-}
-
-func appendNew(labels []string, label string) []string {
-	if slices.Contains(labels, label) {
-		return labels
-	}
-	return append(labels, label)
-}
 
 // closing matches a line that closes a letter.
 var closing = sync.OnceValue(func() *regexp.Regexp {

@@ -111,9 +111,9 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 	if len(raw) == 0 { // another program has deleted the message
 		return refused, nil
 	}
-	given, why := c.read(a, raw, to)
+	reply, why := c.read(a, raw, to)
 	if why == "" {
-		settled, err := client.Answer(ctx, to.ask, given)
+		settled, err := reply.send(ctx, client, to.ask)
 		var invalid askback.Invalid
 		switch {
 		case err == nil:
@@ -136,14 +136,22 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 	return c.askAgain(ctx, m, to, a, why)
 }
 
-// read returns the answer in a message, or the reason why the message is not an answer.
-func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, rejection) {
+// send answers or declines an ask.
+func (r reading) send(ctx context.Context, client askback.Inbox, id string) (askback.Ask, error) {
+	if r.declines {
+		return client.Decline(ctx, id, r.reason)
+	}
+	return client.Answer(ctx, id, r.answer)
+}
+
+// read returns the reading of a message, or the reason why the message is not an answer.
+func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (reading, rejection) {
 	in, err := parse(raw)
 	switch {
 	case err != nil || in.cutOff:
-		return askback.Answer{}, notReadable
+		return reading{}, notReadable
 	case !fits(a):
-		return askback.Answer{}, tooLong
+		return reading{}, tooLong
 	}
 	asked := a
 	// the quoted letter showed the ask as open, even if this message is handled again after the ask was settled

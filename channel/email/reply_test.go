@@ -288,11 +288,12 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 		{question(database), "SQLite\n\nRegards\nAna\nPS: but only if Ben agrees.", nil, "has more text"},
 		{question(database), "", nil, "no text of your own"},
 		{question(database), "Sent from my iPhone", nil, "not exactly one"},
-		{question(numbers), "2", nil, "number of one option and the name of another"},
+		{question(numbers), "2", nil, "read in two ways"},
 		{question(numbers), "5", []string{"5"}, ""},
 		{question(other), "7", nil, "not exactly one"},
 		{question(other), "1\n\nand then SQLite", nil, "has more text"},
 		{question(other), "Oracle", []string{"Oracle"}, ""},
+		{question(other), "SQLite, but only on Mondays", []string{"SQLite, but only on Mondays"}, ""},
 		{question(several...), "1: 2\n2: Aurora", []string{"SQLite", "Aurora"}, ""},
 		{
 			question(several...), "1. postgresql\n2) Aurora\nor Boreal\n3: because",

@@ -84,6 +84,14 @@ func quoteExact(text safetext.Text) (lines []Line) {
 	return lines
 }
 
+// exact marks lines as exact.
+func exact(lines []Line) []Line {
+	for i := range lines {
+		lines[i].Exact = true
+	}
+	return lines
+}
+
 // Pending returns the message with the whole ask.
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
@@ -197,14 +205,16 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	for _, w := range call.Warnings {
 		lines = append(lines, Line{Own: "Warning: ", Foreign: warning(w)})
 	}
-	for _, part := range []struct{ name, text string }{
-		{"The agent's description:", c.Description},
-		{"The agent's preview:", c.InputPreview},
-		{"The agent's context:", c.Context},
+	for _, part := range []struct {
+		name  string
+		lines []Line
+	}{
+		{"The agent's description:", quote("", c.Description)},
+		{"The agent's preview:", exact(quote("", call.Preview.String()))},
+		{"The agent's context:", quote("", c.Context)},
 	} {
-		if part.text != "" {
-			lines = append(lines, Own("%s", part.name))
-			lines = append(lines, quote("", part.text)...)
+		if len(part.lines) > 0 {
+			lines = append(append(lines, Own("%s", part.name)), part.lines...)
 		}
 	}
 	return lines
@@ -212,6 +222,7 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 
 // Question returns the lines of a question with its options and defaults.
 func Question(q askback.Question) (lines []Line) {
+	shown := view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 	if q.Header != "" {
 		lines = append(lines, Line{Own: "Subject: ", Foreign: safetext.Line(q.Header).String()})
 	}
@@ -222,10 +233,7 @@ func Question(q askback.Question) (lines []Line) {
 		lines = append(lines, quote("   ", o.Description)...)
 		if o.Preview != "" {
 			lines = append(lines, Own("   Preview:"))
-			for _, l := range quote("   ", o.Preview) {
-				l.Exact = true
-				lines = append(lines, l)
-			}
+			lines = append(lines, exact(quote("   ", shown.Choices[i].Preview.String()))...)
 		}
 	}
 	for _, d := range q.Default {
