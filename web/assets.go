@@ -22,7 +22,7 @@ var files embed.FS
 // starts in the first task after its script, and an extension in a separate file may arrive later.
 var scripts = []string{
 	"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js",
-	"select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js",
+	"select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js", "zone.js",
 }
 
 // styles are the parts of the style sheet, in order. They are served as one file.
@@ -37,7 +37,7 @@ type assets struct {
 	files  map[string]asset
 	style  string // path of the style sheet
 	script string // path of the script
-	seen   string // path of the script of a link: only the part of the script that records that an ask was seen
+	seen   string // path of the script of a link: it records that an ask was seen, and tells the time zone
 
 	touchIcon        string // path of the icon on the home screen of a phone
 	countedIcon      string // path of an icon with a number; see [pages.Frame.CountedIcon]
@@ -59,7 +59,7 @@ func newAssets() assets {
 	a.add("icon.svg", readAsset("icon.svg"))
 	a.style = a.add("page.css", concatenate(styles))
 	a.script = a.add("page.js", concatenate(scripts))
-	a.seen = a.add("seen.js", readAsset("seen.js"))
+	a.seen = a.add("seen.js", concatenate([]string{"seen.js", "linkzone.js"}))
 	a.addCountedIcons()
 	a.addInstall()
 	return a

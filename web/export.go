@@ -25,7 +25,7 @@ const exportWriteTime = time.Minute
 // client reads.
 func (s *site) export(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
-	q, err := historyQuery(pages.HistoryFilterOf(values), "", s.zone)
+	q, err := historyQuery(pages.HistoryFilterOf(values), "", r.frame.Zone)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s *site) settledAsks(r request, current string) (pages.History, error) {
 		Filter: pages.HistoryFilterOf(values), Cursor: values.Get("cursor"), Current: current,
 		Found: map[string]view.Snippet{},
 	}
-	q, err := historyQuery(h.Filter, h.Cursor, s.zone)
+	q, err := historyQuery(h.Filter, h.Cursor, r.frame.Zone)
 	if err != nil {
 		return h, err
 	}
@@ -81,32 +81,49 @@ func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (as
 	case f.Outcome != "":
 		q.Status = askback.Status(f.Outcome)
 	}
-	since, err := parseDay("from", f.From, zone)
+	since, err := parseDay("from", f.From)
 	if err != nil {
 		return q, err
 	}
-	until, err := parseDay("to", f.To, zone)
+	until, err := parseDay("to", f.To)
 	if err != nil {
 		return q, err
 	}
-	if q.Since = since; !until.IsZero() {
-		q.Until = until.AddDate(0, 0, 1)
+	if !since.IsZero() {
+		q.Since = startOfDay(since, zone)
+	}
+	if !until.IsZero() {
+		q.Until = startOfDay(until.AddDate(0, 0, 1), zone)
 	}
 	return q, nil
 }
 
-// parseDay parses the day s in the field name of the form. It returns the zero time if s is "". A nil zone is
-// UTC.
-func parseDay(name, s string, zone *time.Location) (time.Time, error) {
+// parseDay parses the day s in the field name of the form. The result is noon of this day in UTC, or the zero
+// time if s is "".
+func parseDay(name, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if zone == nil {
-		zone = time.UTC
-	}
-	t, err := time.ParseInLocation(time.DateOnly, s, zone)
+	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
 		return t, askback.Invalid{{Pointer: "?" + name, Detail: "this is not a day", Fix: name + "=2026-11-03"}}
 	}
-	return t, nil
+	return t.Add(12 * time.Hour), nil
+}
+
+// startOfDay returns the first moment of the day of t in a zone. Where clocks change at midnight, midnight does
+// not exist on one day of the year, and exists twice on another. A nil zone is UTC.
+func startOfDay(t time.Time, zone *time.Location) time.Time {
+	if zone == nil {
+		zone = time.UTC
+	}
+	year, month, day := t.Date()
+	start := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if _, end := start.ZoneBounds(); start.Day() != day {
+		return end
+	}
+	if earlier := start.Add(-time.Hour); earlier.Day() == day {
+		return earlier
+	}
+	return start
 }

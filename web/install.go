@@ -91,7 +91,9 @@ func (a *assets) serveWorker(w http.ResponseWriter, _ *http.Request) error {
 // offline is the page that the service worker stores, and shows if there is no connection. The page is the
 // same for every person.
 func (s *site) offline(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
+	frame := s.frame(r, "")
+	frame.Reloads = false
+	return s.render(w, r, http.StatusOK, pages.Message(frame, pages.Notice{
 		Heading: "No connection",
 		Body: []string{"Askback cannot be reached from this device right now. Nothing has changed. Agents keep " +
 			"waiting, and what you typed in another window is still there."},

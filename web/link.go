@@ -111,7 +111,7 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 	if err != nil {
 		return linkRequest{}, err
 	}
-	l := linkRequest{Request: r, link: link, frame: s.linkFrame()}
+	l := linkRequest{Request: r, link: link, frame: s.linkFrame(r, link.Person)}
 	serverlog.SetPrincipal(r.Context(),
 		askback.Principal{Kind: askback.Responder, Name: link.Person, Channel: link.Channel})
 	if l.client, err = s.links.Person(r.Context(), link.Person, link.Channel); err == nil {
@@ -135,9 +135,12 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 	return l, nil
 }
 
-func (s *site) linkFrame() pages.Frame {
-	f := s.frame()
+func (s *site) linkFrame(r *http.Request, person string) pages.Frame {
+	f := s.frame(r, person)
 	f.IsLink, f.Script = true, ""
+	if zone := s.zones.load(r.URL.Query().Get("zone")); zone != nil {
+		f.Zone, f.OwnZone = zone, true
+	}
 	return f
 }
 
@@ -363,7 +366,7 @@ func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answ
 		_ = writeSentence(w, f.status, f.Heading+". "+strings.Join(f.Body, " "))
 		return
 	}
-	if err := s.render(w, r, f.status, pages.Message(s.linkFrame(), f.Notice)); err != nil {
+	if err := s.render(w, r, f.status, pages.Message(s.linkFrame(r, ""), f.Notice)); err != nil {
 		s.log.Error("rendering the error page failed", "error", err)
 		http.Error(w, http.StatusText(f.status), f.status)
 	}

@@ -37,6 +37,12 @@ func newLinkServer(t *testing.T) *linkServer {
 func (h *linkServer) serve() {
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{
 		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		ZoneOf: func(person string) *time.Location {
+			if person == "udo" {
+				return location(h.t, "Asia/Kolkata")
+			}
+			return nil
+		},
 		Links: &web.Links{
 			Signer: h.signer,
 			Person: func(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {

@@ -48,7 +48,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	secret, err := s.browsers.Login(r.Context(), values.Get("secret"))
 	if errors.Is(err, askback.ErrUnauthorized) {
-		return s.render(w, r, http.StatusForbidden, pages.Message(s.frame(), pages.Notice{
+		return s.render(w, r, http.StatusForbidden, pages.Message(s.frame(r, ""), pages.Notice{
 			Heading: "This link has expired",
 			Body:    []string{"It was used before, or it is too old. For a new link, run this in a terminal:"},
 			Command: "askback login",

@@ -110,7 +110,7 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	to, choose := r.URL.Query().Get("to"), r.URL.Query().Has("choose")
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
-		return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
+		return s.render(w, r, http.StatusOK, pages.Message(s.frame(r, ""), pages.Notice{
 			Heading: "Log in to Askback",
 			Body: []string{"A link on another site led you here. Log in only if you want to. Otherwise close " +
 				"this page: nothing has changed."},
@@ -224,5 +224,5 @@ func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to stri
 	} else {
 		s.log.Warn("log-in failed", "error", err)
 	}
-	return s.render(w, r, status, pages.Message(s.frame(), n))
+	return s.render(w, r, status, pages.Message(s.frame(r, ""), n))
 }

@@ -36,7 +36,7 @@ func (s *site) snooze(w http.ResponseWriter, r request) error {
 	if typed == pages.SnoozeOwn {
 		typed = sent.Get("at")
 	}
-	until, err := view.ParseSnooze(typed, s.now(), s.zone)
+	until, err := view.ParseSnooze(typed, s.now(), s.zoneOfForm(sent.Get("zone"), r))
 	if err != nil {
 		return errSnoozeTime
 	}
@@ -82,7 +82,7 @@ func (s *site) doneSnoozing(r request, a askback.Ask) *pages.Done {
 		return nil
 	}
 	return &pages.Done{
-		Path: askback.PagePath(a.ID), Sentence: "Snoozed until " + view.FormatSnooze(snooze.Until, s.now(), s.zone),
+		Path: askback.PagePath(a.ID), Sentence: "Snoozed until " + r.frame.Until(snooze.Until),
 		Detail: view.Brief(a).Headline(),
 	}
 }

@@ -61,7 +61,7 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 		t.Errorf("the link is %q", got)
 	}
 	page = ana.wantRows("/?snoozed=only", one)
-	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until tomorrow 09:00" {
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until tomorrow 09:00 UTC" {
 		t.Errorf("the mark is %q", got)
 	}
 	if page = ben.wantRows("/", one, two); strings.Contains(page.visibleText(), "Snoozed") {
@@ -73,7 +73,7 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	}
 	h.now = time.Date(2026, 11, 4, 9, 0, 0, 0, time.UTC)
 	page = ana.wantRows("/", one, two)
-	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00" ||
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00 UTC" ||
 		len(page.all(".snoozed-link")) > 0 {
 		t.Errorf("the mark is %q, and there are %d links to snoozed asks", got, len(page.all(".snoozed-link")))
 	}

@@ -79,8 +79,10 @@ type Engine interface {
 // Options configure the pages. The zero value is ready to use.
 type Options struct {
 	Now  func() time.Time // nil for time.Now
-	Zone *time.Location   // time zone of the pages; nil for UTC
-	Log  *slog.Logger     // nil for no log
+	Zone *time.Location   // time zone of the server; nil for UTC
+	// ZoneOf returns the time zone of a person in the directory, or nil. If ZoneOf is nil, no person has one.
+	ZoneOf func(person string) *time.Location
+	Log    *slog.Logger // nil for no log
 	// Issuer lets people sign in with OpenID Connect. It redirects browsers to PublicURL, which is then
 	// required. Nil means that there is no issuer.
 	Issuer    Issuer
@@ -110,8 +112,8 @@ func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
 		auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets(),
 	}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats, s.titles = o.Zone, o.Issuer, o.PublicURL, o.Links,
-			o.Push, o.Chats, o.Titles
+		s.zone, s.zoneOf, s.issuer, s.publicURL, s.links = o.Zone, o.ZoneOf, o.Issuer, o.PublicURL, o.Links
+		s.push, s.chats, s.titles = o.Push, o.Chats, o.Titles
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -211,7 +213,9 @@ type site struct {
 	browsers  Logins
 	engine    Engine
 	now       func() time.Time
-	zone      *time.Location
+	zone      *time.Location                     // of the server
+	zoneOf    func(person string) *time.Location // see [Options]
+	zones     zones
 	log       *slog.Logger
 	assets    assets
 	issuer    Issuer
@@ -273,7 +277,7 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 			return err
 		}
 		login.ExtendBody(w, r, login.BodyTime)
-		frame := s.frameFor(r.Context(), who)
+		frame := s.frameFor(r, who)
 		frame.Page = r.URL.Path
 		one := request{r, who, s.auth.As(who), frame}
 		one.frame.Held = s.heldBar(one)
@@ -303,25 +307,29 @@ func (s *site) authenticate(r *http.Request) (askback.Principal, error) {
 	return who, err
 }
 
-func (s *site) frame() pages.Frame {
-	return pages.Frame{
+// frame returns the frame of a page for a person, with the time zone of the page. If the person is not known, the
+// name is "".
+func (s *site) frame(r *http.Request, person string) pages.Frame {
+	f := pages.Frame{
 		Style: s.assets.style, Script: s.assets.script, Icon: s.assets.paths["icon.svg"],
-		TouchIcon: s.assets.touchIcon, CountedIcon: s.assets.countedIcon, Now: s.now(), Zone: s.zone,
+		TouchIcon: s.assets.touchIcon, CountedIcon: s.assets.countedIcon, Now: s.now(),
 	}
+	s.setZone(&f, r, person)
+	return f
 }
 
 // frameOf returns the frame with the name of the person, if a person is logged in.
 func (s *site) frameOf(r *http.Request) pages.Frame {
 	if who, err := s.authenticate(r); err == nil {
-		return s.frameFor(r.Context(), who)
+		return s.frameFor(r, who)
 	}
-	return s.frame()
+	return s.frame(r, "")
 }
 
 // frameFor returns the frame with the name of a person, and the links that this person may open.
-func (s *site) frameFor(ctx context.Context, who askback.Principal) pages.Frame {
-	frame := s.frame()
-	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(ctx, who)
+func (s *site) frameFor(r *http.Request, who askback.Principal) pages.Frame {
+	frame := s.frame(r, who.Name)
+	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(r.Context(), who)
 	return frame
 }
 
@@ -361,7 +369,7 @@ func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	if f.status < http.StatusInternalServerError {
 		login.RefuseBody(w, r)
 	}
-	frame := s.frame()
+	frame := s.frame(r, "")
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized):
 		f.Notice = s.loginNotice(f.Notice, r)

@@ -34,6 +34,8 @@ type Driver struct {
 	// Appends is true if the service cannot change a message. The outcome is then another message, and the
 	// question stays as it was.
 	Appends bool
+	// Programs is true if programs read the messages, and not people.
+	Programs bool
 	// Without lists the failures and attacks that are impossible with the service, with the reason. Each key
 	// is a [Failure] or an [Attack].
 	Without map[string]string
@@ -46,6 +48,7 @@ type Settings struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers the ask
+	Zone func(person string) *time.Location        // returns the time zone for messages to the person
 }
 
 // A Service is a fake service, with the channel that uses it.
@@ -146,6 +149,7 @@ func Checks() []Check {
 		{"a late answer learns who was first", testLate},
 		{"two people race and one wins", testRace},
 		{"an answer after the deadline is not taken", testDeadline},
+		{"the deadline is in the time zone of the person", testZone},
 		{"foreign input changes nothing and is logged", testAttacks},
 		{"a delivery is seen when its person handles the message", testSeen},
 		{"a removed person cannot answer", testLeft},

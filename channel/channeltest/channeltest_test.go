@@ -51,6 +51,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"posts each outcome":                    "an ask settled elsewhere is not live",
 		"does not tell who":                     "a late answer learns who was first",
 		"does not name the approvers":           "a person who is no approver decides nothing",
+		"shows the time of the server":          "the deadline is in the time zone of the person",
 		"takes every voice":                     "foreign input changes nothing and is logged",
 		"takes what is forged":                  "foreign input changes nothing and is logged",
 		"takes what was changed":                "foreign input changes nothing and is logged",

@@ -229,7 +229,11 @@ func (c chatChannel) draw(n askback.Notification) channeltest.Message {
 		}
 		return m
 	}
-	m.Text, m.Live = text(a), a.Confirmation == nil || !a.Confirmation.Dangerous ||
+	zone := c.settings.Zone(n.Person)
+	if c.defect == "shows the time of the server" {
+		zone = time.UTC
+	}
+	m.Text, m.Live = text(a, zone), a.Confirmation == nil || !a.Confirmation.Dangerous ||
 		c.defect == "approves dangerous calls"
 	switch {
 	case len(m.Text) <= chatLimit:
@@ -254,7 +258,7 @@ func (c chatChannel) draw(n askback.Notification) channeltest.Message {
 }
 
 // text returns the whole text of an ask.
-func text(a askback.Ask) string {
+func text(a askback.Ask, zone *time.Location) string {
 	lines := []string{a.Title, a.Agent, string(a.Context)}
 	for _, q := range a.Questions {
 		lines = append(lines, q.Text, q.Header, strings.Join(q.Default, ", "))
@@ -267,6 +271,9 @@ func text(a askback.Ask) string {
 	}
 	if len(a.Approvers) > 0 {
 		lines = append(lines, askback.NotApproverError{Who: a.Deciders()}.Error())
+	}
+	if !a.Deadline.IsZero() {
+		lines = append(lines, a.Deadline.In(zone).Format("2 January 2006, 15:04 MST"))
 	}
 	var b strings.Builder
 	for _, l := range lines {

@@ -59,6 +59,7 @@ func newFixture(t testing.TB, d Driver) *fixture {
 		Link: func(a askback.Ask, person string) string {
 			return Pages + "/a/" + a.ID + "/" + person + "/" + linkSecret
 		},
+		Zone: zoneOf,
 	})
 	f.channel = f.service.Open(t)
 	f.engine = engine.New(memstore.New(), &engine.Options{
@@ -75,6 +76,14 @@ func newFixture(t testing.TB, d Driver) *fixture {
 		}
 	}
 	return f
+}
+
+// zoneOf returns the time zone of a person. Ana and ben are on two sides of the earth.
+func zoneOf(person string) *time.Location {
+	if person == ana {
+		return time.FixedZone("ANA", 5*60*60+30*60)
+	}
+	return time.FixedZone("BEN", -8*60*60)
 }
 
 func people() []askback.Person { return []askback.Person{{Name: ana}, {Name: ben}} }

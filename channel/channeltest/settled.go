@@ -193,6 +193,23 @@ func testDeadline(t testing.TB, d Driver) {
 	p.wantSettled("expired", ana, p.ask)
 }
 
+// testZone checks that each person reads the deadline in the own time zone, with its date and the name of the zone.
+func testZone(t testing.TB, d Driver) {
+	if d.Programs {
+		return
+	}
+	f := newFixture(t, d)
+	c := byName("single")
+	c.Request.Timeout = time.Hour
+	for _, person := range []string{ana, ben} {
+		p, m := f.question(c.Request, person)
+		want := f.get(p.ask).Deadline.In(zoneOf(person)).Format("2 January 2006, 15:04 MST")
+		if !strings.Contains(m.Text, want) {
+			t.Errorf("the message to %s lacks the deadline %q:\n%s", person, want, m.Text)
+		}
+	}
+}
+
 // testRestart checks that the channel takes an answer in a message that an earlier process sent.
 func testRestart(t testing.TB, d Driver) {
 	f := newFixture(t, d)

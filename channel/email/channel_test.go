@@ -34,6 +34,7 @@ type mailer struct {
 func (m *mailer) Open(t testing.TB) channeltest.Channel {
 	o := options(t, m.s, emailtest.None)
 	o.Now, o.Log, o.Link = m.settings.Now, m.settings.Log, m.settings.Link
+	o.Zone = m.settings.Zone
 	c := newChannel(t, o)
 	return channeltest.Channel{Send: c, Run: func(ctx context.Context, e *engine.Engine) { c.Run(ctx, e) }}
 }

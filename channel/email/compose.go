@@ -78,6 +78,7 @@ func (c *Channel) notification(n askback.Notification) letter {
 // outgoing returns the letter that asks a person, or the letter that reports that an ask is settled. A letter
 // about an open ask has the whole ask or, if the ask does not fit, a link.
 func (c *Channel) outgoing(a askback.Ask, person string) letter {
+	a = notice.InZone(a, person, c.options.Zone)
 	a.PageURL = c.pageFor(a, person)
 	m := letter{id: c.questionID(a.ID, person), subject: subjectOf(a), automatic: "auto-generated"}
 	switch {

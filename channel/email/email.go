@@ -33,7 +33,10 @@ type Options struct {
 	Key func() ([]byte, error)
 	// Link returns the address of the page where a person answers an ask without logging in, or "". The
 	// channel does not call Link for dangerous calls.
-	Link    func(a askback.Ask, person string) string
+	Link func(a askback.Ask, person string) string
+	// Zone returns the time zone for messages to a person. If the name is "", several people read the messages. If
+	// Zone is nil, the zone is UTC.
+	Zone    func(person string) *time.Location
 	Roots   *x509.CertPool // certificate authorities for the servers; nil for the authorities of the system
 	Now     func() time.Time
 	Log     *slog.Logger // nil logs nothing

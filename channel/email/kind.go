@@ -20,7 +20,7 @@ var Kind = channels.Kind{Name: Name, Title: "E-mail", Via: askback.ChannelEmail,
 func (s Settings) mails(h channels.Host, key func() ([]byte, error)) *Channel {
 	return channels.Must(New(Options{
 		SMTP: s.SMTP, From: s.From, Reply: s.Reply, Inbound: s.Inbound, AuthservID: s.AuthservID,
-		Key: key, Link: h.Link(askback.ChannelEmail), Log: h.Log, Version: h.Version,
+		Key: key, Link: h.Link(askback.ChannelEmail), Zone: h.Zone, Log: h.Log, Version: h.Version,
 		People: func() map[string]string { return addressesOf(h.People()) },
 	}))
 }

@@ -31,7 +31,9 @@ func (s Settings) channel(h channels.Host, o Options) *Channel {
 
 // Open implements [channels.Settings].
 func (s Settings) Open(h channels.Host) channels.Channel {
-	c := s.channel(h, Options{Pages: h.Pages, Replies: answerlink.New(h.Key, answerlink.Reply), Log: h.Log})
+	c := s.channel(h, Options{
+		Pages: h.Pages, Replies: answerlink.New(h.Key, answerlink.Reply), Zone: h.Zone, Log: h.Log,
+	})
 	return channels.Channel{Sender: c, Run: func(ctx context.Context, e channels.Engine) { c.Run(ctx, e) }}
 }
 

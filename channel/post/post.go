@@ -17,6 +17,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/message/answerlink"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // Options configure a [Channel].
@@ -25,9 +26,12 @@ type Options struct {
 	// Pages signs the links to the pages of asks. Replies signs the tokens that buttons publish to reply
 	// topics. Without Pages and Replies, messages have only the links of the asks, and no buttons.
 	Pages, Replies *answerlink.Signer
-	Log            *slog.Logger     // nil logs nothing
-	Now            func() time.Time // time for Retry-After; nil means time.Now
-	Version        string           // version of Askback, for the User-Agent
+	// Zone returns the time zone for messages to a person. If the name is "", several people read the messages. If
+	// Zone is nil, the zone is UTC.
+	Zone    func(person string) *time.Location
+	Log     *slog.Logger     // nil logs nothing
+	Now     func() time.Time // time for Retry-After; nil means time.Now
+	Version string           // version of Askback, for the User-Agent
 }
 
 // A Channel sends deliveries to receivers. It is safe for concurrent use.
@@ -67,7 +71,7 @@ func (c *Channel) Close() {
 // the service has accepted the message. An error contains no text of the service and no secret. It is an
 // [askback.SendError] if there was a reply, or if the address cannot be used. The receipt is always "".
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
-	name, about := n.Address, n.Ask
+	name, about := n.Address, notice.InZone(n.Ask, n.Person, c.options.Zone)
 	receiver, ok := c.options.Receivers[name]
 	if !ok {
 		return "", errUnknown

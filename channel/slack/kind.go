@@ -32,7 +32,7 @@ func (s Settings) options() Options {
 func (s Settings) Open(h channels.Host) channels.Channel {
 	var running atomic.Pointer[channels.Engine]
 	o := s.options()
-	o.Log, o.Link = h.Log, h.Link(askback.ChannelSlack)
+	o.Log, o.Link, o.Zone = h.Log, h.Link(askback.ChannelSlack), h.Zone
 	o.Person = func(member string) (name string, ok bool) { return memberOf(h.People(), member) }
 	o.Thread = func(ctx context.Context, n askback.Notification) string {
 		e := running.Load()

@@ -3,6 +3,7 @@ package slack
 import (
 	"html"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/slack-go/slack"
@@ -10,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Limits of Slack for a message. Lengths are counted in UTF-16 after &, < and > are escaped, which is never
@@ -134,11 +136,14 @@ func settled(a askback.Ask) message {
 
 // reminder returns a message that explains why an ask is mentioned again, and when the ask was open. The
 // message has no part of the question, which is in an earlier message.
-func (c *Channel) reminder(a askback.Ask, why string) message {
-	n := notice.Short(a, true)
-	text := "Open at " + c.options.Now().UTC().Format("2006-01-02 15:04 UTC") + ". The question is above."
+func (c *Channel) reminder(n askback.Notification, why string) message {
+	var zone *time.Location
+	if c.options.Zone != nil {
+		zone = c.options.Zone(n.Person)
+	}
+	text := "Open on " + view.FormatTime(c.options.Now(), zone) + ". The question is above."
 	return message{
-		title: why + ": " + n.Title, footer: footer(a.PageURL, false),
+		title: why + ": " + notice.Short(n.Ask, true).Title, footer: footer(n.Ask.PageURL, false),
 		body: []slack.Block{slack.NewSectionBlock(plain(text), nil, nil)},
 	}
 }

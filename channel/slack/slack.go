@@ -20,6 +20,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // Room is the address of deliveries to the channel of the settings. Any other address is the id of a member,
@@ -41,6 +42,9 @@ type Options struct {
 	// Link returns the address of the page where a person can answer, or "". Direct messages have this
 	// address. If Link is nil, messages have the page of the ask.
 	Link func(a askback.Ask, person string) string
+	// Zone returns the time zone for messages to a person. If the name is "", several people read the messages. If
+	// Zone is nil, the zone is UTC.
+	Zone func(person string) *time.Location
 
 	Log *slog.Logger     // nil logs nothing
 	Now func() time.Time // nil means time.Now
@@ -128,6 +132,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if n.Session != nil {
 		return "", &askback.SendError{Err: errors.New("this channel sends only asks"), Final: true}
 	}
+	n.Ask = notice.InZone(n.Ask, n.Person, c.options.Zone)
 	if u, err := url.Parse(n.Ask.PageURL); err != nil || egress.IsLoopback(u.Host) {
 		n.Ask.PageURL = "" // other devices cannot open the page
 	}
@@ -154,7 +159,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	}
 	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
 		// the ask was reassigned away from the person and back
-		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is for you again"))
+		_, err = c.inThread(ctx, receipt, c.reminder(n, "This is for you again"))
 	}
 	return receipt, err
 }
@@ -192,7 +197,7 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt s
 	if n.Receipt != "" { // the reminder was posted before a crash
 		return n.Receipt, nil
 	}
-	receipt, err = c.inThread(ctx, n.Earlier, c.reminder(n.Ask, "Reminder"))
+	receipt, err = c.inThread(ctx, n.Earlier, c.reminder(n, "Reminder"))
 	if err != nil || n.Record == nil {
 		return receipt, err
 	}

@@ -84,6 +84,7 @@ func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Ser
 func (s *service) Open(t testing.TB) channeltest.Channel {
 	o := options(s.Server)
 	o.Log, o.Link, o.Now = s.settings.Log, s.settings.Link, s.settings.Now
+	o.Zone = s.settings.Zone
 	if !s.overHTTP {
 		o.AppToken, o.SigningSecret = slacktest.AppToken, ""
 	}

@@ -69,6 +69,7 @@ func start(t testing.TB, s channeltest.Settings) channeltest.Service {
 func (s *service) Open(t testing.TB) channeltest.Channel {
 	o := options(t, s.Server)
 	o.Log, o.Now, o.Link = s.settings.Log, s.settings.Now, s.settings.Link
+	o.Zone = s.settings.Zone
 	c := newChannel(t, o)
 	return channeltest.Channel{
 		Send: c, Run: func(ctx context.Context, e *engine.Engine) { c.Run(ctx, s.contacts.of(e)) },

@@ -183,8 +183,11 @@ func (v visit) snooze(ctx context.Context, argument string, m message) error {
 	if argument == "" {
 		argument = "1h"
 	}
-	sent := time.Unix(m.Date, 0)
-	until, err := view.ParseSnooze(argument, sent, v.options.Zone)
+	sent, zone := time.Unix(m.Date, 0), time.UTC
+	if v.options.Zone != nil {
+		zone = v.options.Zone(v.person)
+	}
+	until, err := view.ParseSnooze(argument, sent, zone)
 	if err == nil {
 		err = askback.CheckSnooze(until, v.options.Now())
 	}
@@ -194,8 +197,8 @@ func (v visit) snooze(ctx context.Context, argument string, m message) error {
 		return nil
 	}
 	_, err = v.client.Snooze(ctx, id, until)
-	text := fmt.Sprintf("Hidden from the list until %s. It can still be answered.",
-		view.FormatSnooze(until, sent, v.options.Zone))
+	text := fmt.Sprintf("Hidden from the list until %s %s. It can still be answered.",
+		view.FormatSnooze(until, sent, zone), view.ZoneName(until.In(zone)))
 	if err != nil {
 		a, _ := v.client.Get(ctx, id)
 		r, err := v.refused(ctx, a, err)

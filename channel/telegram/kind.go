@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/channels"
@@ -20,7 +19,7 @@ var Kind = channels.Kind{Name: Name, Title: "Telegram", Via: askback.ChannelTele
 func (s Settings) bot(h channels.Host) *Channel {
 	link := h.Link(askback.ChannelTelegram)
 	return channels.Must(New(Options{
-		Token: s.Token, URL: s.URL, Allow: s.Allow, Groups: s.Groups, Log: h.Log, Zone: time.Local,
+		Token: s.Token, URL: s.URL, Allow: s.Allow, Groups: s.Groups, Log: h.Log, Zone: h.Zone,
 		Link: func(a askback.Ask, person string) string {
 			if person == "" {
 				return a.PageURL

@@ -45,9 +45,12 @@ type Options struct {
 	Link  func(a askback.Ask, person string) string
 	Burst int // maximum number of messages to a chat in a burst; 0 means 20
 
-	Log  *slog.Logger     // nil logs nothing
-	Now  func() time.Time // nil means time.Now
-	Zone *time.Location   // for times that people write; nil means UTC
+	// Zone returns the time zone for messages to a person, and for times that the person writes. If the name is "",
+	// several people read the messages. If Zone is nil, the zone is UTC.
+	Zone func(person string) *time.Location
+
+	Log *slog.Logger     // nil logs nothing
+	Now func() time.Time // nil means time.Now
 }
 
 // A Channel sends asks to chats of Telegram, and reads the answers. It is safe for concurrent use.
@@ -119,6 +122,7 @@ func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) 
 	if u, err := url.Parse(link); err != nil || egress.IsLoopback(u.Host) {
 		link = ""
 	}
+	a = notice.InZone(a, person, c.options.Zone)
 	a.PageURL = link
 	return screen{
 		ask: a, view: view.Of(a), chatID: chatID, messageID: messageID, link: link, group: chatID < 0, signer: c.signer,

@@ -155,5 +155,7 @@ func (p *programs) Secrets() []string {
 // is one program. Under another name, the channel sends to the programs of both people.
 func TestWebhooksPassTheSuite(t *testing.T) {
 	channeltest.Test(t,
-		channeltest.Driver{Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true})
+		channeltest.Driver{
+			Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true, Programs: true,
+		})
 }

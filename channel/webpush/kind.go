@@ -16,6 +16,8 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 	if s.Subject == "" && SubjectProblem(h.PublicURL) == "" {
 		s.Subject = h.PublicURL
 	}
-	push := channels.Must(New(Options{Subject: s.Subject, Allow: s.Allow, Log: h.Log, Version: h.Version}))
+	push := channels.Must(New(Options{
+		Subject: s.Subject, Allow: s.Allow, Zone: h.Zone, Log: h.Log, Version: h.Version,
+	}))
 	return channels.Channel{Sender: push, Run: func(ctx context.Context, e channels.Engine) { push.Run(ctx, e) }}
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/pause"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Subject is the contact of the operator of this server for the operators of push services: an address
 	// that begins with mailto: or https:. Apple's service requires a subject.
 	Subject string
+	// Zone returns the time zone for messages to a person. If the name is "", several people read the messages. If
+	// Zone is nil, the zone is UTC.
+	Zone    func(person string) *time.Location
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
 	Roots   *x509.CertPool   // certificate authorities for push services; nil for the authorities of the system
 	Rand    io.Reader        // nil means crypto/rand
@@ -169,7 +173,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 			Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true,
 		}
 	}
-	text, err := render(n.Event, n.Ask)
+	text, err := render(n.Event, notice.InZone(n.Ask, n.Person, c.options.Zone))
 	if err != nil {
 		return "", err
 	}

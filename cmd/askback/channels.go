@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/channels"
+	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/server/config"
@@ -52,6 +54,11 @@ func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 
 // people returns the people in the settings that apply now.
 func (set *channelSet) people() []askback.Person { return set.settings.Load().People }
+
+// zoneOf returns the time zone of a person in the directory, or nil.
+func (set *channelSet) zoneOf(person string) *time.Location {
+	return directory.ZoneOf(set.people(), person)
+}
 
 // newChannelSet returns the channels of the settings file, which must be valid. The caller sets host.Key.
 // host.Log and host.PublicURL are optional; host.PublicURL overrides the public URL in the settings.

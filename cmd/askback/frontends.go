@@ -70,8 +70,8 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	}
 	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
 	pages := &web.Options{
-		Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats(),
-		Titles: kinds.Titles(),
+		Zone: time.Local, ZoneOf: o.channels.zoneOf, Log: o.log, PublicURL: public,
+		Push: o.channels.push, Chats: o.channels.chats(), Titles: kinds.Titles(),
 	}
 	pages.Links = o.channels.links(i.Engine())
 	f := &frontends{}

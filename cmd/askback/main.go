@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // names of time zones, for machines without the database
 
 	"github.com/alecthomas/kong"
 

@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/settings"
@@ -141,6 +143,15 @@ func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) strin
 		}
 		return h.Pages.URL(page, answerlink.Link{AskID: a.ID, Person: person, Channel: via})
 	}
+}
+
+// Zone returns the time zone for messages to a person: the zone of the person in the directory, or else the zone of
+// the server. If name is "", several people read the messages.
+func (h Host) Zone(name string) *time.Location {
+	if zone := directory.ZoneOf(h.People(), name); zone != nil {
+		return zone
+	}
+	return time.Local
 }
 
 // Must returns channel. It panics if err is not nil, which means that the settings are not valid.

@@ -32,6 +32,8 @@ type Frame struct {
 	Held        HeldBar        // answers that the person can still undo
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
+	OwnZone     bool           // whether Zone is known to be the reader's; otherwise it is the server's
+	Reloads     bool           // whether the page may be loaded again to show times in the zone of the browser
 
 	number string // number of open asks for the icon of the tab: "1" to "9" or "many"; "" for 0
 }
@@ -110,11 +112,6 @@ const (
 	OtherAnswer = "own"
 	NoAnswer    = "none"
 )
-
-func (f Frame) when(t time.Time) string { return view.FormatTime(t, f.Zone) }
-
-// machineTime formats a time for the datetime attribute.
-func machineTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // ago returns roughly how long ago t was.
 func (f Frame) ago(t time.Time) string {

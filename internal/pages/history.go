@@ -133,30 +133,6 @@ func (h History) startsDay(f Frame, n int) bool {
 	return n == 0 || f.dayOf(h.Asks[n].Outcome.At) != f.dayOf(h.Asks[n-1].Outcome.At)
 }
 
-// dayOf returns the day of a time in the page's zone.
-func (f Frame) dayOf(t time.Time) string { return t.In(f.zone()).Format(time.DateOnly) }
-
-func (f Frame) zone() *time.Location {
-	if f.Zone == nil {
-		return time.UTC
-	}
-	return f.Zone
-}
-
-// dayName returns the day of a time as a phrase that follows a verb, such as "yesterday".
-func (f Frame) dayName(t time.Time) string {
-	switch f.dayOf(t) {
-	case f.dayOf(f.Now):
-		return "today"
-	case f.dayOf(f.Now.In(f.zone()).AddDate(0, 0, -1)):
-		return "yesterday"
-	}
-	return "on " + t.In(f.zone()).Format("Monday, 2 January 2006")
-}
-
-// clockTime returns the time of day.
-func (f Frame) clockTime(t time.Time) string { return t.In(f.zone()).Format("15:04") }
-
 // waited returns how long an ask was open, such as "after 5 min", or "" for less than a minute.
 func waited(a view.Ask) string {
 	asked := Frame{Now: a.Outcome.At}

@@ -32,29 +32,6 @@ func (s Snoozes) key() string {
 	return strconv.FormatInt(s.Next.UnixMilli(), 10)
 }
 
-// until returns the end of a snooze in words.
-func (f Frame) until(t time.Time) string { return view.FormatSnooze(t, f.Now, f.Zone) }
-
-// zoneName returns the name of the page's time zone.
-func (f Frame) zoneName() string {
-	if f.Zone == nil {
-		return "UTC"
-	}
-	name, _ := f.Now.In(f.Zone).Zone()
-	if zone := f.Zone.String(); zone != "Local" && zone != name {
-		return zone + " (" + name + ")"
-	}
-	return name
-}
-
-// fieldTime formats a time for a field of the type datetime-local.
-func (f Frame) fieldTime(t time.Time) string {
-	if f.Zone == nil {
-		return t.UTC().Format("2006-01-02T15:04")
-	}
-	return t.In(f.Zone).Format("2006-01-02T15:04")
-}
-
 // snoozePath returns the address of the form that snoozes an ask.
 func (i Inbox) snoozePath(a view.Ask) string {
 	return a.PagePath() + "/snooze" + i.Filter.query()

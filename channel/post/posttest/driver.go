@@ -118,7 +118,7 @@ var pageSigner = answerlink.New(linkKey, answerlink.Page)
 // Open implements [channeltest.Service].
 func (p *phones) Open(t testing.TB) channeltest.Channel {
 	c, err := post.New(post.Options{
-		Receivers: p.receivers, Now: p.settings.Now, Log: p.settings.Log, Version: "test",
+		Receivers: p.receivers, Zone: p.settings.Zone, Now: p.settings.Now, Log: p.settings.Log, Version: "test",
 		Pages: pageSigner, Replies: answerlink.New(linkKey, answerlink.Reply),
 	})
 	if err != nil {

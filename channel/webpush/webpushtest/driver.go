@@ -42,7 +42,7 @@ type driver struct {
 func (d *driver) Open(t testing.TB) channeltest.Channel {
 	c, err := webpush.New(webpush.Options{
 		Subject: channeltest.Pages, Allow: d.service.Allow(t), Roots: d.service.Roots, Now: d.settings.Now,
-		Log: d.settings.Log, Version: "test",
+		Zone: d.settings.Zone, Log: d.settings.Log, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/askback/askback"
@@ -92,7 +93,15 @@ func exact(lines []Line) []Line {
 	return lines
 }
 
-// Pending returns the message with the whole ask.
+// InZone returns an ask with its deadline in the time zone of a person, for [Pending]. If zone is nil, this is UTC.
+func InZone(a askback.Ask, person string, zone func(person string) *time.Location) askback.Ask {
+	if zone != nil {
+		a.Deadline = a.Deadline.In(zone(person))
+	}
+	return a
+}
+
+// Pending returns the message with the whole ask. The deadline is shown in the zone of a.Deadline.
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil &&
@@ -127,7 +136,7 @@ func Pending(a askback.Ask, buttons []Button) Message {
 		m.Lines = append(m.Lines, Deciders("Approval: ", askback.NotApproverError{Who: a.Deciders()}))
 	}
 	if !a.Deadline.IsZero() {
-		m.Lines = append(m.Lines, Own("Until %s", a.Deadline.UTC().Format("2006-01-02 15:04 UTC")))
+		m.Lines = append(m.Lines, Own("Until %s", view.FormatTime(a.Deadline, a.Deadline.Location())))
 	}
 	m.Footer = howToAnswer(m)
 	return m

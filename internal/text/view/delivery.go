@@ -62,17 +62,22 @@ var deliveryEvents = map[askback.EventType]string{
 	askback.EventSessionCancelled: "Session cancelled",
 }
 
+// EventWords returns the words that people read for an event of a delivery, such as "Reminded".
+func EventWords(event askback.EventType) string {
+	if words := deliveryEvents[event]; words != "" || event == "" {
+		return words
+	}
+	return capital(strings.ReplaceAll(string(event), "_", " ")) // an event of a newer server
+}
+
 // DeliveryOf returns the view of a delivery, with the title of its channel.
 func DeliveryOf(d askback.Delivery, titles Titles) Delivery {
 	v := Delivery{
 		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person),
 		Session: safetext.Line(d.SessionID), Channel: safetext.Line(titles.Of(d.Channel)),
-		Target: safetext.Line(d.Target), Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At,
+		Target: safetext.Line(d.Target), Event: safetext.Line(EventWords(d.Event)), Attempts: d.Attempts, At: d.At,
 		RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error), Endpoint: safetext.Line(d.EndpointID),
 		Disabled: d.EndpointStatus == askback.EndpointDisabled,
-	}
-	if word := deliveryEvents[d.Event]; word != "" {
-		v.Event = safetext.Line(word)
 	}
 	switch {
 	case d.Status == askback.DeliverySent:
@@ -119,12 +124,6 @@ func (d Delivery) Path() string {
 	return askback.PagePath(d.AskID.String())
 }
 
-// Seen returns the time when the delivery was seen, for a reader at the time now, such as "14:05" on the same
-// day. A nil zone is UTC.
-func (d Delivery) Seen(now time.Time, zone *time.Location) string {
-	return FormatSnooze(d.SeenAt, now, zone)
-}
-
 // Sentence describes the delivery in one line, such as "Telegram to ana: Asked, accepted 3 November 2026,
 // 14:03 UTC, seen 14:05". The reason of a failure is at the end. A nil zone is UTC.
 func (d Delivery) Sentence(zone *time.Location) safetext.Text {
@@ -138,7 +137,7 @@ func (d Delivery) Sentence(zone *time.Location) safetext.Text {
 	}
 	if at := in(d.SeenAt, zone); !d.SeenAt.IsZero() {
 		s += ", seen "
-		if daysBetween(in(d.At, zone), at) == 0 {
+		if DaysBetween(in(d.At, zone), at) == 0 {
 			s += at.Format("15:04")
 		} else {
 			s += FormatTime(at, zone)

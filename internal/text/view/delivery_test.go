@@ -1,6 +1,9 @@
 package view_test
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +39,7 @@ func TestDeliverySentenceContainsTheTimeSeen(t *testing.T) {
 	}
 }
 
-// People read the event of an ask as a word, not as the name of the event.
+// People read the event of a delivery as words, not as its identifier, whatever the event is.
 func TestDeliveryEventsAreShownAsWords(t *testing.T) {
 	for event, want := range map[askback.EventType]string{
 		askback.EventQuestionPending:    "Asked",
@@ -44,10 +47,28 @@ func TestDeliveryEventsAreShownAsWords(t *testing.T) {
 		askback.EventQuestionReassigned: "Reassigned",
 		askback.EventQuestionEscalated:  "Escalated",
 		askback.EventQuestionExpired:    "Expired",
+		askback.EventSessionFailed:      "Session failed",
+		"":                              "",
+		"of_a_newer_server":             "Of a newer server",
 	} {
 		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event},
 			nil).Event.String(); got != want {
 			t.Errorf("%s: got %q, want %q", event, got, want)
+		}
+	}
+	source, err := os.ReadFile("../../../event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`EventType = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(all) < 30 {
+		t.Fatalf("event.go has %d types of events, want all", len(all))
+	}
+	for _, found := range all {
+		got := view.EventWords(askback.EventType(found[1]))
+		if strings.Contains(got, "_") || strings.Contains(got, "uestion") && !strings.Contains(got, " ") ||
+			got == "" || got[:1] != strings.ToUpper(got[:1]) {
+			t.Errorf("%s: got %q, want words", found[1], got)
 		}
 	}
 }

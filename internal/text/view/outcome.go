@@ -177,8 +177,16 @@ func (a Ask) TimeoutNotice(zone *time.Location) string {
 
 // FormatTime formats a time in a zone for people. A nil zone is UTC.
 func FormatTime(t time.Time, zone *time.Location) string {
-	if zone == nil {
-		zone = time.UTC
+	t = in(t, zone)
+	return t.Format("2 January 2006, 15:04 ") + ZoneName(t)
+}
+
+// ZoneName returns the name of a time's zone at that time: its abbreviation, such as CET, or its offset, such as
+// UTC+05:45, if it has no abbreviation.
+func ZoneName(t time.Time) string {
+	name, _ := t.Zone()
+	if name == "" || name[0] == '+' || name[0] == '-' {
+		return t.Format("UTC-07:00")
 	}
-	return t.In(zone).Format("2 January 2006, 15:04 MST")
+	return name
 }

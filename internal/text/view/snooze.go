@@ -115,7 +115,7 @@ func daysUntil(now time.Time, day time.Weekday) int {
 func FormatSnooze(until, now time.Time, zone *time.Location) string {
 	until, now = in(until, zone), in(now, zone)
 	clock := until.Format("15:04")
-	switch days := daysBetween(now, until); {
+	switch days := DaysBetween(now, until); {
 	case days == 0:
 		return clock
 	case days == 1:
@@ -130,8 +130,8 @@ func FormatSnooze(until, now time.Time, zone *time.Location) string {
 	return until.Format("2 January 2006, ") + clock
 }
 
-// daysBetween returns the number of days from the day of a to the day of b.
-func daysBetween(a, b time.Time) int {
+// DaysBetween returns the number of days from the day of a to the day of b, each in its own zone.
+func DaysBetween(a, b time.Time) int {
 	day := func(t time.Time) int64 {
 		year, month, day := t.Date()
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)

@@ -112,7 +112,9 @@ var layers = map[string][]string{
 		"internal/wire/compat",
 	},
 
-	"internal/channels":       {".", "internal/message/answerlink", "internal/egress", "internal/settings"},
+	"internal/channels": {
+		".", "internal/directory", "internal/message/answerlink", "internal/egress", "internal/settings",
+	},
 	"internal/channels/kinds": {"channel/*", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
