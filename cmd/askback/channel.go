@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/channels"
@@ -49,13 +50,13 @@ func (c *contactList) Run(ctx context.Context, io streams, conn *connection.Conn
 		ids, width = shortIDs(ids), screen.Width()-1
 	}
 	for i, one := range all {
-		printLine(io.out, safetext.Fit(safetext.Line(contactLine(ids[i], one)), width))
+		printLine(io.out, safetext.Fit(safetext.Line(contactLine(ids[i], one, time.Now())), width))
 	}
 	return nil
 }
 
 // contactLine describes a contact in one line.
-func contactLine(id string, c askback.Contact) string {
+func contactLine(id string, c askback.Contact, now time.Time) string {
 	line := fmt.Sprintf("%s  %-8s  %s  %s", id, c.Channel, c.Person, cmp.Or(c.Label, "(no label)"))
 	switch {
 	case c.Ended:
@@ -63,7 +64,7 @@ func contactLine(id string, c askback.Contact) string {
 	case c.UsedAt.IsZero():
 		return line + "; not used yet"
 	}
-	return line + "; used " + c.UsedAt.Local().Format("2 Jan 15:04")
+	return line + "; used " + listTime(c.UsedAt, now)
 }
 
 // contactID is the kind of id that the commands for contacts accept.

@@ -66,10 +66,15 @@ func printFitted(io streams, lines []string) {
 // personLine describes a person in one line.
 func personLine(p askback.Person) string {
 	parts := []string{safetext.Name(p.Name).String(), "(" + string(p.Source) + ")"}
+	quiet, zone := p.Quiet, p.TimeZone
+	if quiet != "" {
+		quiet, zone = quiet+" "+zone, ""
+	}
 	for _, part := range []struct{ what, value string }{
 		{"", p.Email},
 		{"Slack ", p.Slack},
-		{"quiet ", strings.TrimSpace(p.Quiet + " " + p.TimeZone)},
+		{"quiet ", quiet},
+		{"time zone ", zone},
 		{"in @", strings.Join(p.Groups, ", @")},
 		{"WARNING: ", p.Warning},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack"
@@ -48,5 +49,37 @@ func TestChannelsUsePeopleAddedOverTheAPI(t *testing.T) {
 	}
 	if _, ok := set.send["slack"].(*slack.Channel); !ok {
 		t.Error("there is no channel to Slack")
+	}
+}
+
+// A person with a time zone and without quiet hours is not listed as quiet.
+func TestPersonLineSeparatesTheZoneFromQuietHours(t *testing.T) {
+	for _, c := range []struct{ quiet, zone, want string }{
+		{"", "", "ana  (settings)"},
+		{"", "Europe/Berlin", "ana  (settings)  time zone Europe/Berlin"},
+		{"22:00-07:00", "Europe/Berlin", "ana  (settings)  quiet 22:00-07:00 Europe/Berlin"},
+	} {
+		p := askback.Person{Name: "ana", Source: askback.SourceSettings, Quiet: c.quiet, TimeZone: c.zone}
+		if got := personLine(p); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// A time in a list has its day, and its year if this is not the present year.
+func TestListTimeHasItsDay(t *testing.T) {
+	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.Local)
+	for _, c := range []struct {
+		at   time.Time
+		want string
+	}{
+		{now.Add(-time.Hour), "3 Nov 08:00"},
+		{now.AddDate(0, -2, 0), "3 Sep 09:00"},
+		{now.AddDate(-1, 0, 0), "3 Nov 2025 09:00"},
+		{now.AddDate(1, 0, 0).UTC(), "3 Nov 2027 09:00"},
+	} {
+		if got := listTime(c.at, now); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }

@@ -74,9 +74,11 @@ func TestTokenListFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	mustRun(t, env, "token", "add", "--kind", "responder", "--name", strings.Repeat("ana", 20), "--expires", "30d")
-	id := strings.Fields(mustRun(t, env, "token", "list"))[0]
+	_, rows, _ := strings.Cut(mustRun(t, env, "token", "list"), "\n")
+	id := strings.Fields(rows)[0]
 	s := startTerminal(t, env, 60, "askback", "token", "list")
 	s.waitExit(0)
+	s.waitForScreen(`ID +KIND +NAME +VALID`)
 	s.waitForScreen(`anaana`)
 	for row := range strings.SplitSeq(strings.TrimSpace(s.screen.String()), "\n") {
 		if got := safetext.Width(safetext.Line(strings.TrimRight(row, "\r"))); got > 60 {

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -55,6 +59,47 @@ func escaped(raw []byte) []byte {
 // printLine writes one line for people, safe for a terminal.
 func printLine(w io.Writer, text string) {
 	_, _ = fmt.Fprintln(w, safetext.Line(text))
+}
+
+// maxCell is the maximum width of a cell on a terminal.
+const maxCell = 30
+
+// printTable writes rows in columns below their headings, safe for a terminal. On a terminal it shortens each cell to
+// maxCell, and the lines to the width of the terminal. Without rows it writes nothing.
+func printTable(io streams, headings []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	limit := math.MaxInt
+	if terminal.StreamOptions(io.out) != nil {
+		limit = maxCell
+	}
+	all := append([][]string{slices.Clone(headings)}, rows...)
+	widths := make([]int, len(headings))
+	for _, row := range all {
+		for i := range row {
+			row[i] = safetext.Fit(safetext.Line(row[i]), limit)
+			widths[i] = max(widths[i], safetext.Width(safetext.Line(row[i])))
+		}
+	}
+	lines := make([]string, len(all))
+	for n, row := range all {
+		for i, cell := range row {
+			lines[n] += cell + strings.Repeat(" ", widths[i]-safetext.Width(safetext.Line(cell))+2)
+		}
+		lines[n] = strings.TrimRight(lines[n], " ")
+	}
+	printFitted(io, lines)
+}
+
+// listTime formats a time for a list, in the time zone of this process, which is the zone of its terminal. Only a time
+// of another year has its year.
+func listTime(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() == now.Year() {
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
 }
 
 // printAnswers writes answers for scripts: one value per line for one question, or a JSON

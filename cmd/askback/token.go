@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/askback/askback"
@@ -70,24 +69,30 @@ func (c *tokenList) Run(ctx context.Context, io streams, conn *connection.Connec
 	for i, t := range tokens {
 		ids[i] = t.ID
 	}
-	width := math.MaxInt
-	if screen := terminal.StreamOptions(io.out); screen != nil {
-		ids, width = shortIDs(ids), screen.Width()-1
+	if terminal.StreamOptions(io.out) != nil {
+		ids = shortIDs(ids)
 	}
+	rows := make([][]string, len(tokens))
 	for i, t := range tokens {
-		printLine(io.out, safetext.Fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
+		rows[i] = tokenRow(ids[i], t, time.Now())
 	}
+	printTable(io, tokenHeadings, rows)
 	return nil
 }
 
-// tokenLine describes a token in one line.
-func tokenLine(id string, t askback.Token, now time.Time) string {
-	line := fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", id, t.Kind, safetext.Name(t.Name), validity(t, now), usedBy(t),
-		t.CreatedAt.Local().Format("2 Jan 15:04"))
+// tokenHeadings are the headings of the columns of tokenRow.
+var tokenHeadings = []string{"ID", "KIND", "NAME", "VALID", "USED BY", "ADDED", "LAST USED"}
+
+// tokenRow describes a token in one row.
+func tokenRow(id string, t askback.Token, now time.Time) []string {
+	used := "never"
 	if !t.LastUsedAt.IsZero() {
-		line += "; used " + t.LastUsedAt.Local().Format("2 Jan 15:04")
+		used = listTime(t.LastUsedAt, now)
 	}
-	return line
+	return []string{
+		id, string(t.Kind), safetext.Name(t.Name).String(), validity(t, now), usedBy(t),
+		listTime(t.CreatedAt, now), used,
+	}
 }
 
 // usedBy returns the kind of client that uses a token, to distinguish the browsers of a person from their
@@ -110,7 +115,7 @@ func validity(t askback.Token, now time.Time) string {
 	case t.ExpiresAt.IsZero():
 		return "for good"
 	case now.Before(t.ExpiresAt):
-		return "until " + t.ExpiresAt.Local().Format(time.DateTime)
+		return "until " + listTime(t.ExpiresAt, now)
 	}
 	return "expired"
 }

@@ -89,7 +89,7 @@ func endpointOwner(e askback.Endpoint) string {
 // be cut at its end.
 func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 	line := fmt.Sprintf("%s  %-8s  %s  %s", id, e.Status, e.Origin, endpointOwner(e))
-	day := func(at time.Time) string { return at.Local().Format("2 Jan 15:04") }
+	day := func(at time.Time) string { return listTime(at, now) }
 	switch {
 	case e.Reason != "":
 		line += "; " + e.Reason

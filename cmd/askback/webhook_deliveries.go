@@ -60,7 +60,8 @@ func deliveryLine(d askback.Delivery, now time.Time) string {
 	if about == "" {
 		about = d.SessionID
 	}
-	line := fmt.Sprintf("%s  %-7s  %4s  %s  %s to %q", d.ID, d.Status, elapsed(now.Sub(d.At)), about, d.Event, d.Target)
+	line := fmt.Sprintf("%s  %-7s  %4s  %s  %s, to %q", d.ID, d.Status, elapsed(now.Sub(d.At)), about,
+		view.EventWords(d.Event), d.Target)
 	if d.Attempts > 1 || d.Attempts == 1 && d.Status != askback.DeliverySent {
 		line += "; " + view.Count(d.Attempts, "attempt")
 	}

@@ -116,7 +116,7 @@ func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); failed == "" && time.Now().Before(deadline); {
 		failed = list("--status", "failed")
 	}
-	for _, want := range []string{"dlv_", "failed", id, `question_pending to "http://127.0.0.1:`, "1 attempt", "410"} {
+	for _, want := range []string{"dlv_", "failed", id, `Asked, to "http://127.0.0.1:`, "1 attempt", "410"} {
 		if !strings.Contains(failed, want) {
 			t.Errorf("%q is not in %q", want, failed)
 		}

@@ -317,7 +317,7 @@ func (c *Line) deliveries(ctx context.Context) (all []Candidate) {
 	page, err := client.Deliveries(ctx, askback.DeliveryQuery{Status: askback.DeliveryFailed, Limit: askback.MaxLimit})
 	for _, d := range page.Items {
 		if err == nil && wholeID().MatchString(d.ID) {
-			all = append(all, Describe(d.ID, string(d.Event)+" to "+d.Target))
+			all = append(all, Describe(d.ID, view.EventWords(d.Event)+", to "+d.Target))
 		}
 	}
 	return all

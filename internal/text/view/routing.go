@@ -12,7 +12,7 @@ import (
 // A Vote is an approval by one of several people.
 type Vote struct {
 	Name   safetext.Text
-	Via    safetext.Text // the channel
+	Via    safetext.Text // the channel, such as "in the browser"
 	Reason safetext.Text // note of the person, or ""
 	At     time.Time
 }
@@ -30,7 +30,7 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	v.People, v.Approvers = c.names(a.Recipients), c.names(a.Approvers)
 	for _, vote := range a.Votes {
 		v.Votes = append(v.Votes,
-			Vote{Name: c.name(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
+			Vote{Name: c.name(vote.Name), Via: c.line(place(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
 	}
 	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.name(a.StartedBy)
 	v.ReassignedBy, v.ReassignedAt = c.name(a.ReassignedBy), a.ReassignedAt
@@ -109,7 +109,7 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 		add("Only %s may decide this.", joinTexts(a.Approvers))
 	}
 	for _, v := range a.Votes {
-		text := fmt.Sprintf("%s approved on %s, by %s", v.Name, FormatTime(v.At, zone), v.Via)
+		text := fmt.Sprintf("%s approved on %s, %s", v.Name, FormatTime(v.At, zone), v.Via)
 		if v.Reason.String() != "" {
 			text += ": " + v.Reason.String()
 		}

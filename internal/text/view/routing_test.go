@@ -36,7 +36,7 @@ func TestRoutingIsShownInSentences(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	const want = `1 of 2 approved: ana.
-ana approved on 2 January 2026, 09:00 UTC, by web: tested
+ana approved on 2 January 2026, 09:00 UTC, in the browser: tested
 The agent says that “cem⟨U+202E⟩” started this session. Another person must decide.
 Reassigned by gil⟨U+202E⟩ on 2 January 2026, 09:30 UTC.
 Reminded on 2 January 2026, 09:01 UTC.
