@@ -249,18 +249,23 @@ func TestPagesShowChangedText(t *testing.T) {
 	}})
 	lines := func(page *node, selector string) (out []string) {
 		for _, n := range page.all(selector + " .diff-line") {
-			out = append(out, n.visibleText())
+			out = append(out, n.one(t, ".sign").visibleText()+n.one(t, "code").raw())
 		}
 		return out
 	}
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
-	if got, want := lines(page, ".call"), []string{"one", "- two", "+ 2"}; !slices.Equal(got, want) {
+	if got, want := lines(page, ".call"), []string{"one", "-two", "+2"}; !slices.Equal(got, want) {
 		t.Errorf("the call shows %q, want %q", got, want)
+	}
+	whole := page.one(t, "details.exact-arguments")
+	if has(whole, "open") || !strings.Contains(whole.one(t, "pre").raw(), `"old_string": "one`) ||
+		len(page.all(".call .tree")) != 0 {
+		t.Error("the exact arguments repeat the change, or are not on the page")
 	}
 	b := h.ask(harmless)
 	page = ana.send("/asks/"+b.ID, url.Values{"action": {"stay"}, "input": {"{\n  \"to\": \"ana\"\n}"}},
 		http.StatusUnprocessableEntity)
-	want := []string{"{", `- "to": "ben"`, `+ "to": "ana"`, "}"}
+	want := []string{"{", `-  "to": "ben"`, `+  "to": "ana"`, "}"}
 	if got := lines(page, ".edit"); !slices.Equal(got, want) {
 		t.Errorf("the form shows %q, want %q", got, want)
 	}

@@ -31,7 +31,7 @@ func listed(t *testing.T, page *node) (out []string) {
 		case n.is(".group"):
 			out = append(out, "# "+n.visibleText())
 		case n.is(".row"):
-			out = append(out, n.one(t, ".clamp").visibleText())
+			out = append(out, n.one(t, ".row-title").visibleText())
 		}
 	}
 	return out
@@ -59,18 +59,18 @@ func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 	}
 	ana := h.browser("ana")
 	for path, want := range map[string][]string{
-		"/": {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
+		"/": {"# Due soon", "soon", "# Everything else", "plain", "tagged", "danger", "late"},
 		"/?order=urgent": {
-			"# Due soon", "soon", "# Dangerous", "rm: danger", "# Others", "plain", "tagged", "late",
+			"# Due soon", "soon", "# Dangerous", "danger", "# Everything else", "plain", "tagged", "late",
 		},
-		"/?group=agent": {"# Alpha", "tagged", "# zeta", "soon", "plain", "rm: danger", "late"},
+		"/?group=agent": {"# Alpha", "tagged", "# zeta", "soon", "plain", "danger", "late"},
 		"/?group=kind": {
-			"# Dangerous calls", "rm: danger", "# Questions", "soon", "plain", "tagged", "late",
+			"# Dangerous calls", "danger", "# Questions", "soon", "plain", "tagged", "late",
 		},
-		"/?group=tag":                  {"# prod", "tagged", "# No tag", "soon", "plain", "rm: danger", "late"},
-		"/?group=session":              {"# Without a session", "soon", "plain", "tagged", "rm: danger", "late"},
-		"/?tag=prod":                   {"# Others", "tagged"},
-		"/?kind=dangerous":             {"# Others", "rm: danger"},
+		"/?group=tag":                  {"# prod", "tagged", "# No tag", "soon", "plain", "danger", "late"},
+		"/?group=session":              {"# Without a session", "soon", "plain", "tagged", "danger", "late"},
+		"/?tag=prod":                   {"# Everything else", "tagged"},
+		"/?kind=dangerous":             {"# Everything else", "danger"},
 		"/?agent=Alpha&kind=dangerous": nil,
 	} {
 		page := ana.open(path, http.StatusOK)
@@ -86,10 +86,10 @@ func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 	}
 	h.now = h.now.Add(time.Hour - 3*time.Second)
 	for path, want := range map[string][]string{
-		"/?age=1h":               {"# Others", "plain", "tagged"},
-		"/?age=1h&kind=question": {"# Others", "plain", "tagged"},
+		"/?age=1h":               {"# Everything else", "plain", "tagged"},
+		"/?age=1h&kind=question": {"# Everything else", "plain", "tagged"},
 		"/?age=24h":              nil,
-		"/?age=none":             {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
+		"/?age=none":             {"# Due soon", "soon", "# Everything else", "plain", "tagged", "danger", "late"},
 	} {
 		if d := cmp.Diff(want, listed(t, ana.open(path, http.StatusOK))); d != "" {
 			t.Errorf("%s: want -, got +\n%s", path, d)
@@ -165,11 +165,11 @@ func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
 		t.Errorf("a row moved from %v to %v", before, after)
 	}
 	w.waitUntil(`document.querySelector("#new-rows").textContent === "1 new ↑" && !document.querySelector("#new-rows").hidden`)
-	w.waitUntil(`[...document.querySelectorAll(".group")].map((g) => g.innerText).join() === "Due soon,Others"`)
+	w.waitUntil(`[...document.querySelectorAll(".group")].map((g) => g.innerText).join() === "Due soon,Everything else"`)
 	w.Click("#new-rows")
 	w.waitUntil(`document.querySelector(".list-pane").scrollTop === 0 && document.querySelector("#new-rows").hidden`)
 	c.ask(titled("Last"))
-	w.waitUntil(`[...document.querySelectorAll("#list > .row .clamp")].some((n) => n.textContent === "Last")`)
+	w.waitUntil(`[...document.querySelectorAll("#list > .row .row-title")].some((n) => n.textContent === "Last")`)
 	w.Click(".view-menu summary")
 	w.Run(chromedp.SetValue(`select[name="group"]`, "agent"), chromedp.Evaluate(
 		`document.querySelector('select[name="group"]').dispatchEvent(new Event("change", {bubbles: true}))`, nil,

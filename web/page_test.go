@@ -172,7 +172,7 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	all := page.one(t, "#detail").visibleText()
 	at := -1
 	for _, part := range []string{
-		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
+		"Dangerous: approval needed", "db.migrate", "warehouse", "Marked as dangerous", "Exact arguments",
 		"database prod", "drop table orders", "As JSON", `"database": "prod"`, "The agent's own words", "Routine",
 		"Allow this call?",
 	} {
@@ -227,18 +227,26 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	ana := h.browser("ana")
-	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText()
-	for _, want := range []string{
-		"1 hour 30 minutes left", "for ana, ben", "Waiting for an answer; ben is looking at it.",
-		"If no one answers by 3 November 2026, 20:00 UTC, the default answers are used.",
+	page := ana.open("/asks/"+a.ID, http.StatusOK)
+	for place, wants := range map[string][]string{
+		".ask-header": {"1 hour 30 minutes left", "ben is looking at it"},
+		".about": {
+			"For ana, ben", "If no one answers by 3 November 2026, 20:00 UTC, the default answers are used.",
+		},
 	} {
-		if !strings.Contains(head, want) {
-			t.Errorf("%q is not in %s", want, head)
+		for _, want := range wants {
+			if text := page.one(t, place).visibleText(); !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in %s", place, want, text)
+			}
 		}
 	}
+	all := page.one(t, "#detail").visibleText()
+	if strings.Index(all, "If no one answers by") < strings.Index(all, "Which database") {
+		t.Errorf("the deadline is explained before the question:\n%s", all)
+	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) now Which database should we "+
-		"use? 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.visibleText(), "Which database should we use? asked by deploy-bot (token bot ) now "+
+		"1 hour 30 minutes left Open: 3 options with details and previews ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }

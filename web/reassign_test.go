@@ -55,7 +55,7 @@ func TestFormReassignsAnAsk(t *testing.T) {
 		t.Error("a person who may not see the ask any more sees its question")
 	}
 	ana.open("/asks/"+a.ID, http.StatusNotFound)
-	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got,
+	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".about").visibleText(); !strings.Contains(got,
 		"Reassigned by ana on 3 November 2026, 18:31 UTC.") {
 		t.Errorf("the page for ben has %q", got)
 	}

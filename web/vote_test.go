@@ -36,7 +36,7 @@ func TestPagesShowTheNumberOfApprovals(t *testing.T) {
 		t.Errorf("the row is %q", got)
 	}
 	if got := ben.open("/asks/"+a.ID,
-		http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "ana approved on") {
+		http.StatusOK).one(t, ".about").visibleText(); !strings.Contains(got, "ana approved on") {
 		t.Errorf("for ben: %q", got)
 	}
 	ben.do(ben.request(http.MethodPost, "/asks/"+a.ID, values))

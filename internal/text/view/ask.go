@@ -52,7 +52,9 @@ type Ask struct {
 	// MayReassign is true if the reader of a page may give the ask to others. The page sets it.
 	MayReassign bool
 	Quick       bool // whether the ask can be answered from a list; see [Brief]
-	OwnSession  bool // whether the session ends with this ask, so that a grant for the session would cover nothing
+	// OnPage is the reason why an open ask is not Quick: what only its page shows. [Brief] sets it.
+	OnPage     string
+	OwnSession bool // whether the session ends with this ask, so that a grant for the session would cover nothing
 
 	Questions    []Question
 	Confirmation *Confirmation // set instead of questions
@@ -83,6 +85,7 @@ type Confirmation struct {
 	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
 	Changes       []TextChange  // the text that the call replaces, for tools that edit files
+	Rest          *Value        // the arguments that Changes do not show; nil if there are no changes
 	Warnings      []Warning     // warnings about the arguments
 	Dangerous     bool
 	FreeText      bool // see [FreeText]
@@ -245,7 +248,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 		of.Description, of.Context = "", ""
 	}
 	call := &Confirmation{
-		Tree: tree, Changes: changes,
+		Tree: tree, Changes: changes, Rest: tree.withoutChanges(changes),
 		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text,
 		ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of), Dangerous: of.Dangerous,
 		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),

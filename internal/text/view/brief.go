@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,7 +25,7 @@ func Brief(a askback.Ask) Ask {
 			Description: firstRunes(c.Description, 4*maxHeadline), Input: firstRunes(c.Input, maxBrief),
 		}
 	}
-	if full.Confirmation == nil && isShortQuestion(full) {
+	if full.Confirmation == nil && questionOnPage(full) == "" {
 		a.Questions = full.Questions
 	}
 	v := Of(a)
@@ -34,11 +35,18 @@ func Brief(a askback.Ask) Ask {
 			v.Confirmation.setAction(firstRunes(action, 4*maxHeadline), firstRunes(details, 4*maxHeadline))
 		}
 	}
-	if full.Confirmation == nil {
-		v.Quick = isShortQuestion(full) && !v.Hidden && a.Outcome == nil
-	} else {
-		v.Quick = isShortCall(full, v)
+	if a.Outcome != nil {
+		return v
 	}
+	if full.Confirmation == nil {
+		v.OnPage = questionOnPage(full)
+	} else {
+		v.OnPage = callOnPage(full, v)
+	}
+	if v.OnPage == "" && v.Hidden {
+		v.OnPage = "hidden characters"
+	}
+	v.Quick = v.OnPage == ""
 	return v
 }
 
@@ -50,35 +58,64 @@ const (
 	maxQuickText    = 160
 )
 
-// isShortQuestion reports whether an ask is one question with a few short options, and has no other text to
-// read.
-func isShortQuestion(a askback.Ask) bool {
-	if len(a.Questions) != 1 || len(a.Context) > len("null") || a.Title != "" || len(a.Warnings) > 0 {
-		return false
+// questionOnPage returns what a list does not show of an ask with questions, as words that follow "Open: ". It
+// returns "" for one question with a few short options and no other text to read, which a list shows completely.
+func questionOnPage(a askback.Ask) string {
+	if len(a.Questions) != 1 {
+		return Count(len(a.Questions), "question")
 	}
 	q := a.Questions[0]
-	if q.MultiSelect || len(q.Options) == 0 || len(q.Options) > maxQuickOptions ||
-		utf8.RuneCountInString(q.Text) > maxQuickText || strings.Contains(q.Text, "\n") {
-		return false
-	}
-	for _, o := range q.Options {
-		if o.Description != "" || o.Preview != "" || utf8.RuneCountInString(o.Label) > maxQuickLabel {
-			return false
+	var parts []string
+	add := func(is bool, words string) {
+		if is {
+			parts = append(parts, words)
 		}
 	}
-	return true
+	hasDetails := slices.ContainsFunc(q.Options, func(o askback.Option) bool { return o.Description != "" })
+	hasPreviews := slices.ContainsFunc(q.Options, func(o askback.Option) bool { return o.Preview != "" })
+	isLong := slices.ContainsFunc(q.Options,
+		func(o askback.Option) bool { return utf8.RuneCountInString(o.Label) > maxQuickLabel })
+	options := Count(len(q.Options), "option")
+	switch {
+	case len(q.Options) == 0:
+		parts = append(parts, "an answer in your own words")
+	case q.MultiSelect:
+		parts = append(parts, "any of "+options)
+	case hasDetails && hasPreviews:
+		parts = append(parts, options+" with details and previews")
+	case hasDetails:
+		parts = append(parts, options+" with details")
+	case hasPreviews:
+		parts = append(parts, options+" with previews")
+	default:
+		add(len(q.Options) > maxQuickOptions || isLong, options)
+	}
+	add(utf8.RuneCountInString(q.Text) > maxQuickText || strings.Contains(q.Text, "\n"), "a longer question")
+	add(utf8.RuneCountInString(a.Title) > maxQuickText, "a longer title")
+	add(len(a.Context) > len("null"), "context")
+	add(len(a.Warnings) > 0, "warnings")
+	return strings.Join(parts, ", ")
 }
 
-// isShortCall reports whether an open call can be decided from a list. The call is not dangerous, its tool is
-// not a free-text tool, it has no warnings, and its row shows all arguments unchanged. A row has no place for
-// line breaks, and right-to-left text would change the order of the values.
-func isShortCall(full askback.Ask, brief Ask) bool {
+// callOnPage returns the reason why an open call cannot be decided from a list, as words that follow "Open: ". It
+// returns "" if the call is not dangerous, its tool is not a free-text tool, it has no warnings, and its row shows
+// all arguments unchanged. A row has no place for line breaks, and right-to-left text would change the order of
+// the values.
+func callOnPage(full askback.Ask, brief Ask) string {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
-	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 &&
-		len(full.Warnings) == 0 && !brief.Hidden &&
-		len(input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…") &&
-		!strings.Contains(input, `\n`) &&
-		!strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
+	switch {
+	case c.Dangerous:
+		return "dangerous calls are decided on their page"
+	case c.lookalike, len(c.Warnings) > 0, len(full.Warnings) > 0:
+		return "warnings"
+	case c.FreeText:
+		return "a command to read"
+	case len(input) > maxQuickText, strings.HasSuffix(c.ArgumentsLine.String(), "…"), strings.Contains(input, `\n`),
+		c.Own && strings.HasSuffix(c.Name().String(), "…"),
+		strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft):
+		return "arguments to read"
+	}
+	return ""
 }
 
 // firstRunes returns the first n runes of s.

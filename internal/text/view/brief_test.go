@@ -29,3 +29,56 @@ func TestListApprovesOnlyCallsThatItShows(t *testing.T) {
 		}
 	}
 }
+
+// An ask that a list cannot answer has the reason. It is what only the page of the ask shows.
+func TestAskNamesWhatOnlyItsPageShows(t *testing.T) {
+	yesNo := []askback.Option{{Label: "Yes"}, {Label: "No"}}
+	question := func(q askback.Question) askback.Ask {
+		return askback.Ask{ID: "ask_1", SessionID: "ses_1", Questions: []askback.Question{q}}
+	}
+	refund := askback.Question{Text: "Refund?", Options: yesNo}
+	titled, withContext := question(refund), question(refund)
+	titled.Title, withContext.Context = "Customer 48213", json.RawMessage(`"She is angry."`)
+	call := func(c askback.Confirmation) askback.Ask {
+		return askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &c}
+	}
+	for _, c := range []struct {
+		ask  askback.Ask
+		want string
+	}{
+		{question(refund), ""},
+		{titled, ""}, // the row shows the title
+		{withContext, "context"},
+		{question(askback.Question{Text: "Why?"}), "an answer in your own words"},
+		{question(askback.Question{Text: "Which?", Options: yesNo, MultiSelect: true}), "any of 2 options"},
+		{
+			question(askback.Question{Text: "Which?", Options: []askback.Option{
+				{Label: "A", Description: "fast"}, {Label: "B"},
+			}}), "2 options with details",
+		},
+		{
+			question(askback.Question{Text: "Which?", Options: []askback.Option{
+				{Label: "A", Preview: "x"}, {Label: "B"},
+			}}), "2 options with previews",
+		},
+		{askback.Ask{ID: "ask_1", SessionID: "ses_1", Questions: make([]askback.Question, 3)}, "3 questions"},
+		{call(askback.Confirmation{ToolName: "mail", Input: json.RawMessage(`{"to":"ben"}`)}), ""},
+		{
+			call(askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}),
+			"a command to read",
+		},
+		{
+			call(askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)}),
+			"dangerous calls are decided on their page",
+		},
+		{
+			call(askback.Confirmation{ToolName: "mail", Input: json.RawMessage(`{"text":"a\nb"}`)}),
+			"arguments to read",
+		},
+	} {
+		got := view.Brief(c.ask)
+		if got.OnPage != c.want || got.Quick != (c.want == "") {
+			t.Errorf("%s: got %q, quick %t, want %q", got.Headline(), got.OnPage, got.Quick, c.want)
+		}
+	}
+}

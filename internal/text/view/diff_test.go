@@ -65,3 +65,83 @@ func TestManyLongReplacementsAreNotCompared(t *testing.T) {
 		}
 	}
 }
+
+// What the changes of a call do not show is in Rest, so that a page shows each argument. A text that is in both
+// places would be read twice; a text in neither would be approved unseen.
+func TestRestHasTheArgumentsThatChangesDoNotShow(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"file_path":"/a","old_string":"x","new_string":"y"}`:                     "",
+		`{"file_path":"/a","old_string":"x","new_string":"y","replace_all":true}`:  "replace_all=true ",
+		`{"path":"/a","old_str":"x","new_str":"y","file_path":7}`:                  "path=/a file_path=7 ",
+		`{"file_path":"/a","edits":[{"old_string":"x","new_string":"y"}]}`:         "",
+		`{"edits":[{"old_string":"x","new_string":"y","n":1},{"old_string":"z"}]}`: "edits=[{n=1 }{old_string=z }] ",
+		// equal texts are no change, so nothing else shows them
+		`{"edits":[{"old_string":"x","new_string":"y"},{"old_string":"s","new_string":"s"}]}`: "edits=[" +
+			"{old_string=s new_string=s }] ",
+		`{"old_string":"","new_string":"y","old_str":{"a":1}}`:   "old_str={a=1 } ",
+		`{"old_string":"x","new_string":"y","old_str":"other"}`:  "old_str=other ",
+		`{"edits":[{"old_string":"x","new_string":"y"},"text"]}`: "edits=[text] ",
+		`{"command":"ls"}`: "none",
+	} {
+		c := view.Of(askback.Ask{
+			ID: "ask_1", SessionID: "ses_1",
+			Confirmation: &askback.Confirmation{ToolName: "Edit", Input: json.RawMessage(input)},
+		}).Confirmation
+		got := "none"
+		if c.Rest != nil {
+			got = membersText(*c.Rest)
+		}
+		if got != want {
+			t.Errorf("the rest of %s is %q, want %q", input, got, want)
+		}
+	}
+}
+
+func membersText(v view.Value) (s string) {
+	for _, m := range v.Members {
+		switch m.Value.Kind {
+		case view.ObjectValue:
+			s += m.Name.String() + "={" + membersText(m.Value) + "} "
+		case view.ArrayValue:
+			s += m.Name.String() + "=[" + itemsText(m.Value) + "] "
+		default:
+			s += m.Name.String() + "=" + m.Value.Text.String() + " "
+		}
+	}
+	return s
+}
+
+func itemsText(v view.Value) (s string) {
+	for _, m := range v.Members {
+		if m.Value.Kind == view.ObjectValue {
+			s += "{" + membersText(m.Value) + "}"
+		} else {
+			s += m.Value.Text.String()
+		}
+	}
+	return s
+}
+
+// The words that differ are marked, and the parts of a line are its whole text.
+func TestDiffMarksTheWordsThatDiffer(t *testing.T) {
+	for _, c := range []struct{ before, after, removed, added string }{
+		{"const rate = 19", "const rate = 21", "19", "21"},
+		{"return total(net)", "return total(net, tax)", "", ", tax"},
+		{"a := old_name(x)", "a := new_name(x)", "old_name", "new_name"},
+		{"something", "entirely different", "", ""},
+		{"preis = „19“", "preis = „21“", "", ""}, // a mark could separate a character from its accent
+	} {
+		lines := view.Diff(c.before, c.after)
+		var got []string
+		for _, l := range lines {
+			before, changed, after := l.Parts()
+			got = append(got, changed.String())
+			if all := before.String() + changed.String() + after.String(); all != l.Text.String() {
+				t.Errorf("the parts of %q are %q", l.Text, all)
+			}
+		}
+		if len(got) != 2 || got[0] != c.removed || got[1] != c.added {
+			t.Errorf("%q to %q: got %q, want %q and %q", c.before, c.after, got, c.removed, c.added)
+		}
+	}
+}

@@ -46,7 +46,7 @@ const (
 	rankOther
 )
 
-var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Others"}
+var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Everything else"}
 
 // Place returns the position of an ask in a list at the time now. The groups of o.Group are sorted by their
 // keys. In a group, asks that are due soon are first, sorted by deadline. If o.Urgent is true, the dangerous

@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+)
+
+// maxAbove is the greatest distance in pixels between the top of a phone's window and the question.
+const maxAbove = 160
+
+// askFrom is like [server.ask], for an agent with another name of its token.
+func (h *server) askFrom(owner string, r askback.Request) askback.Ask {
+	h.t.Helper()
+	a, err := h.client(askback.Agent, owner).Ask(context.Background(), r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+// On a phone, the question begins near the top, whatever is said about it: a long name of the agent, a title, a
+// context, a deadline, other people, reminders. An action or a tool does, too.
+func TestChromiumQuestionIsNearTheTopOfAPhone(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	long := strings.Repeat("quarterly-reconciliation-", 4) + "agent"
+	title := strings.Repeat("Reconcile the ledgers of the third quarter. ", 4)
+	background := json.RawMessage(`"` + strings.Repeat("The import ended with a **warning**. ", 60) + `"`)
+	loaded := func(r askback.Request) askback.Request {
+		r.Agent, r.Title, r.Tags = long, title, []string{"finance", "third-quarter", "reconciliation"}
+		r.Timeout, r.OnTimeout = 26*time.Hour, askback.OnTimeoutDecline
+		return r
+	}
+	question, several, dangerous, action := loaded(single), loaded(form), loaded(call), loaded(askback.Request{
+		Confirmation: &askback.Confirmation{
+			ToolName: "confirm_action", Description: "Merge PR #812", Context: "It is green.",
+			Input: json.RawMessage(`{"action":"Merge PR #812","details":"It is green."}`),
+		},
+	})
+	question.Context, several.Context = background, background
+	quorum := loaded(harmless)
+	quorum.Quorum, quorum.To = 2, []string{"ana", "ben", "cem"}
+	for name, ask := range map[string]askback.Ask{
+		"question": c.ask(question), "several questions": c.ask(several), "dangerous call": c.ask(dangerous),
+		"quorum": c.ask(quorum), "action": c.ask(action),
+		"hosted run": c.askFrom(askback.HostedPrefix+"clerk", func() askback.Request {
+			r := question
+			r.Agent = "clerk"
+			return r
+		}()),
+	} {
+		if _, err := c.client(askback.Responder, "ben").Claim(context.Background(), ask.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.open("/asks/" + ask.ID)
+		var got struct {
+			Top, Scrolled float64
+			Choices       int // options that are visible in whole
+		}
+		w.Run(chromedp.Evaluate(`(() => {
+			const first = document.querySelector(".question-text .markdown, .call .target, .call .action");
+			const bar = document.querySelector(".bar").getBoundingClientRect().top;
+			const isSeen = (e) => e.getBoundingClientRect().bottom <= bar;
+			return {
+				Top: first.getBoundingClientRect().top, Scrolled: scrollY,
+				Choices: [...document.querySelectorAll(".choice.from-agent > label")].filter(isSeen).length,
+			};
+		})()`, &got))
+		if got.Top > maxAbove || got.Scrolled != 0 {
+			t.Errorf("%s: it begins at %v px (scrolled by %v), want at most %d", name, got.Top, got.Scrolled, maxAbove)
+		}
+		if len(ask.Questions) == 1 && got.Choices < 2 {
+			t.Errorf("%s: %d options are visible", name, got.Choices)
+		}
+		w.checkWidth()
+	}
+	c.Check(t)
+}
+
+// In a wide window the rows are short, begin with the question, and have no empty strips beside them.
+func TestChromiumRowsUseTheirSpace(t *testing.T) {
+	c := newChromium(t)
+	for n := range 14 {
+		r := single
+		r.Title = fmt.Sprintf("Ticket %d", n)
+		c.ask(r)
+	}
+	w := c.window(desktop)
+	w.login("ana")
+	w.open("/")
+	var got struct {
+		Rows                  int
+		Left, Right, Headline float64
+	}
+	w.Run(chromedp.Evaluate(`(() => {
+		const pane = document.querySelector(".list-pane").getBoundingClientRect();
+		const rows = [...document.querySelectorAll("#list > .row")].map((e) => e.getBoundingClientRect());
+		const text = document.querySelector("#list > .row .row-text").getBoundingClientRect();
+		return {
+			Rows: rows.filter((r) => r.bottom <= innerHeight).length,
+			Left: text.left - pane.left, Right: pane.right - rows[0].right,
+			Headline: document.querySelector("#list > .row .headline").getBoundingClientRect().top - rows[0].top,
+		};
+	})()`, &got))
+	if got.Rows < 9 || got.Left > 20 || got.Right > 12 || got.Headline > 14 {
+		t.Errorf("got %+v, want 9 rows in 800 px, and texts that begin at the left and at the top", got)
+	}
+	c.Check(t)
+}
