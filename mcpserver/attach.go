@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -30,6 +31,7 @@ const (
 type key struct {
 	base         string
 	explicit     bool   // the client sent an idempotency key
+	question     string // identifies a question for a client that was restarted; see [call.questionKey]
 	recentPrefix string // prefix of the keys in recent
 }
 
@@ -51,7 +53,11 @@ func (c *call) key(tool string, input []byte) key {
 	if explicit, _ := c.req.Params.Meta[MetaKey].(string); explicit != "" {
 		return key{base: "mcp:own:" + digest(explicit), explicit: true}
 	}
-	return c.keyOf(tool, input)
+	k := c.keyOf(tool, input)
+	if tool == asktool.AskUserQuestion {
+		k.question = c.questionKey(input)
+	}
+	return k
 }
 
 // keyOf returns the key for a tool and its input in the session of the client. Inputs with the
@@ -92,6 +98,9 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 		ask, err := c.caller.client.Ask(ctx, r)
 		return c.withPageURL(ask), err
 	}
+	if ask, err := c.resumed(ctx, k); err != nil || ask.ID != "" {
+		return c.withPageURL(ask), err
+	}
 	base := c.counterKey(k)
 	first := c.recent.get(base)
 	n := first
@@ -102,10 +111,12 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 		case errors.Is(err, askback.ErrKeyReused): // another release read the same input differently
 		case err != nil:
 			return askback.Ask{}, err
+		case c.isTaken(k, ask): // by a client that was restarted, when this client seemed to have ended
 		case !ask.Settled() || !c.delivered(k, ask):
 			if n > first {
 				c.recent.put(base, n)
 			}
+			c.startWaiting(k, ask.ID)
 			return c.withPageURL(ask), nil
 		}
 		last, err := c.last(ctx, k, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +20,8 @@ type caller struct {
 	clientName string // the name of the client, for requests that declare no name
 	label      string // the label for people; if "", the name of the client is used
 	stdio      bool
+	// started is the time at which the client began its session, or zero if it is unknown.
+	started time.Time
 	// connected is done when the client no longer reads the reply. The context of the call
 	// may continue.
 	connected context.Context
@@ -30,6 +33,9 @@ type caller struct {
 	deliveries   []delivery // the outcomes in the reply to this request
 	replyStarted bool       // a cancellation changes nothing after the start of the reply
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
+	cancelled    bool       // the client has cancelled the request
+	gone         bool       // the client was gone before the reply
+	waitsFor     string     // the ask for which the request waits, or ""
 }
 
 // A delivery is a settled ask whose outcome is in a reply. It has the id of the ask, and the key of the ask
@@ -90,6 +96,7 @@ func (s *Server) cancel(caller *caller) {
 	if caller.replyStarted || caller.closed {
 		return
 	}
+	caller.cancelled = true
 	if caller.cancelWait != nil {
 		caller.cancelWait()
 	}
@@ -115,6 +122,7 @@ func (s *Server) finishReply(caller *caller, arrived bool) {
 		return
 	}
 	for _, d := range caller.deliveries {
+		s.waiting.Remove(d.id)
 		s.ack(caller, d)
 	}
 	caller.deliveries, caller.closed = nil, true

@@ -81,3 +81,6 @@ func (s *Server) ForgetDeliveries() {
 	defer s.recent.mu.Unlock()
 	s.recent.now, s.recent.old = nil, nil
 }
+
+// Kill releases the lock of the process of s, as the system does when a process ends. The waits of s go on.
+func (s *Server) Kill() { _ = s.waiting.Close() }

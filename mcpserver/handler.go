@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -61,6 +62,7 @@ func (s *Server) Handler(a Authenticator) http.Handler {
 			return
 		}
 		login.ExtendBody(w, r, login.BodyTime)
+		s.seeSession(caller, r.Method)
 		s.serve(protocol, caller, w, r)
 	})
 }
@@ -82,6 +84,9 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 	var known session
 	if caller.session != "" && s.signer.verify(caller.session, &known, "session", caller.name) {
 		caller.clientName = known.Client
+		if known.Started > 0 {
+			caller.started = time.UnixMilli(known.Started)
+		}
 	}
 	return caller, nil
 }
@@ -92,7 +97,10 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWriter, r *http.Request) {
 	reply, arrived := s.newDeadlineWriter(w, func() { s.startReply(caller, r.Context().Err() != nil) }), false
 	defer reply.finish()
-	defer func() { s.finishReply(caller, arrived) }()
+	defer func() {
+		s.finishReply(caller, arrived)
+		s.stopWaiting(caller, caller.lost() || !arrived)
+	}()
 	raw, err := readBody(r)
 	if isBatch(raw) {
 		rejectMessage(reply, nil, jsonrpc.CodeInvalidRequest, "send one message at a time, not a list of them")
@@ -118,6 +126,9 @@ func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWri
 	s.startSession(m, caller, w, r)
 	defer s.trackCancellation(m, caller, r)()
 	protocol.ServeHTTP(reply, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+	if r.Context().Err() != nil {
+		caller.leave()
+	}
 	arrived = !caller.hasDeliveries() || reply.flushed()
 }
 
@@ -132,7 +143,9 @@ func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter,
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(m.clientInfo, &info) // the protocol reports invalid JSON
-	id := session{Random: rand.Text(), Client: clip(info.Name, maxName)}
+	id := session{
+		Random: rand.Text(), Client: clip(info.Name, maxName), Started: time.Now().UnixMilli(),
+	}
 	w.Header().Set(sessionHeader, s.signer.sign(id, "session", caller.name))
 }
 

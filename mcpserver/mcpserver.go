@@ -38,6 +38,11 @@
 // cancellation changes nothing: OpenCode cancels each call after its reply. After a crash
 // between the reply and Ack, the outcome is delivered twice, which is better than never.
 //
+// A client that was restarted repeats the question of its first process, or of its first connection. If that
+// is known to have ended, the question belongs to the new client, which gets the answer, once. An approval is
+// never passed on. Two clients that live never share a question by this rule. See
+// docs/design/mcp.md, "Restarted clients".
+//
 // A client session is the process on stdio, and the header Mcp-Session-Id over HTTP, where
 // it survives a restart because the server does not store it. Protocol 2026-07-28 has no
 // sessions: two runs that share a token and ask the same within a day share the ask, until
@@ -57,6 +62,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/local/waiting"
 )
 
 // An Agent is the part of an [askback.Client] that this package uses.
@@ -82,6 +88,14 @@ type Options struct {
 	// ClaudeSession is the session id of the Claude Code that started this server on stdio, so that its hooks
 	// find the asks of permission_prompt. It is "" for other clients.
 	ClaudeSession string
+	// Conversation is the id that the client on stdio has for its conversation, or "". A client that was
+	// restarted in a conversation gets the answers to the questions that it asked there before. Without an id,
+	// it gets the answers to the questions of the same program in Directory, the path of the folder in which it
+	// runs.
+	Conversation, Directory string
+	// Waiting is the folder for records of which client waits for which question, or "". Without a folder, a
+	// client gets no answers after a restart on stdio, and over HTTP not if the server was restarted, too.
+	Waiting string
 	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL. If it is nil, such
 	// tokens are rejected.
 	Issuer Issuer
@@ -96,6 +110,7 @@ type Server struct {
 	log      *slog.Logger
 	signer   signer
 	recent   recentSet
+	waiting  *waiting.Book
 	protocol *mcp.Server
 	tools    map[string]toolFunc
 	identity []byte // the name and the version of this program as JSON
@@ -133,6 +148,7 @@ func New(o *Options) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.waiting = waiting.New(o.Waiting, s.log)
 	if s.signer == nil {
 		s.signer = []byte(rand.Text() + rand.Text())
 	}

@@ -26,6 +26,7 @@ const pendingAdvice = "Do not ask this again: it is kept until a person answers.
 // key of the client, the approval is returned again. Any other error of Consume is returned.
 func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolResult, error) {
 	if c.isGone(ctx) {
+		c.caller.leave()
 		return nil, context.Canceled // the client does not read the result
 	}
 	result := resultOf(ask)

@@ -48,6 +48,9 @@ func (s signer) parseState(text, name, base string, now time.Time) (string, erro
 type session struct {
 	Random string `json:"random"`
 	Client string `json:"client"`
+	// Started is the time at which the session began, in Unix milliseconds. It is 0 in an id of an older
+	// release.
+	Started int64 `json:"started,omitempty"`
 }
 
 // sign returns a value with a signature that is valid only for this use.

@@ -181,7 +181,9 @@ func withStdioCaller(ctx context.Context, req mcp.Request) context.Context {
 // newCaller returns the caller of a request. The protocol drops a request whose id is in
 // use, so its caller delivers nothing.
 func (c *stdioConn) newCaller(id jsonrpc.ID) *caller {
-	caller := &caller{client: c.agent, session: c.session, stdio: true, connected: c.connected, acks: &c.acks}
+	caller := &caller{
+		client: c.agent, session: c.session, stdio: true, started: time.Now(), connected: c.connected, acks: &c.acks,
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls[id] != nil || c.closed {
@@ -261,6 +263,7 @@ func (c *stdioConn) finish() {
 		c.server.finishReply(caller, false)
 	}
 	c.stopWaiting()
+	c.server.waiting.EndClient(c.session)
 	c.listening.Wait()
 	<-c.acks.close() // each call of Ack has a timeout
 }

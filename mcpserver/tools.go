@@ -24,6 +24,7 @@ func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, notFound(in.id, err)
 	}
+	c.resumeWaiting(in.id)
 	limit := c.maxWait()
 	if in.seconds >= 0 {
 		limit = min(limit, time.Duration(in.seconds)*time.Second)
@@ -57,6 +58,7 @@ func (c *call) withdraw(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, notFound(in.id, err)
 	}
+	c.waiting.Remove(ask.ID)
 	return textResult("Withdrawn: "+ask.ID+" needs no answer any more. This is not consent.",
 		map[string]any{"status": ask.Status, "question_id": ask.ID}), nil
 }

@@ -68,7 +68,9 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	if o.kind == instance.KindAsk {
 		api.Yield = i.Yield
 	}
-	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
+	mcp := &mcpserver.Options{
+		PublicURL: public, Secret: o.key, Version: version(), Log: o.log, Waiting: i.Place().Waiting(),
+	}
 	pages := &web.Options{
 		Zone: time.Local, ZoneOf: o.channels.zoneOf, Log: o.log, PublicURL: public,
 		Push: o.channels.push, Chats: o.channels.chats(), Titles: kinds.Titles(),

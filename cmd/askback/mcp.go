@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,9 @@ import (
 type mcpCommand struct {
 	Wait time.Duration `help:"Reply that a question is pending after a call has waited this long. The default is shorter than the client's own timeout."`
 }
+
+// qwenSession is the environment variable with the id of the session in Qwen Code.
+const qwenSession = "QWEN_CODE_SESSION_ID"
 
 // maxWait is the maximum of --wait.
 const maxWait = 24 * time.Hour
@@ -46,9 +50,12 @@ func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if err != nil {
 		return err
 	}
+	directory, _ := os.Getwd() // unknown folders look alike
 	server := mcpserver.New(&mcpserver.Options{
 		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait,
 		ClaudeSession: os.Getenv(claudecode.SessionVariable),
+		Conversation:  cmp.Or(os.Getenv(claudecode.SessionVariable), os.Getenv(qwenSession)),
+		Directory:     directory, Waiting: o.Place.Waiting(),
 	})
 	return thenClose(io, conn, server.ServeStdio(ctx, conn.Agent, io.in, io.out))
 }

@@ -149,6 +149,9 @@ func (i *Instance) authenticate(ctx context.Context) error {
 	return nil
 }
 
+// Place returns the place of the database.
+func (i *Instance) Place() instance.Place { return i.connector.options.Place }
+
 // Engine returns the engine of the database.
 func (i *Instance) Engine() *engine.Engine { return i.engine }
 

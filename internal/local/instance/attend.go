@@ -10,6 +10,9 @@ import (
 // attending returns the folder of the records that Attend makes. The folder has a file for each ask.
 func (p Place) attending() string { return p.file("attending") }
 
+// Waiting returns the folder of the records of which client of MCP waits for which question.
+func (p Place) Waiting() string { return p.file("waiting") }
+
 // held is the content of a record that was locked. A record without content is new: its process has not
 // locked the record yet.
 var held = []byte("held\n")

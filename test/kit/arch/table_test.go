@@ -164,6 +164,7 @@ var layers = map[string][]string{
 	"test/kit/leftout":              {},
 	"internal/local/connection":     {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/local/instance":       {"internal/pause"},
+	"internal/local/waiting":        {"internal/local/instance"},
 	"internal/server/hosting": {
 		"agent", "agent/anthropic", "agent/mcptools", "agent/openai", "agent/scripted", "channel/webhook", "engine",
 		"httpapi", "internal/hosted/demo", "internal/server/config",

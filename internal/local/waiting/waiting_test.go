@@ -1,0 +1,170 @@
+package waiting_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/internal/local/waiting"
+)
+
+func newBook(dir string) *waiting.Book { return waiting.New(dir, slog.New(slog.DiscardHandler)) }
+
+// question returns a name that no other question has.
+const question = "0a1b"
+
+// take requires that client gets ask, which is "" for none.
+func take(t *testing.T, b *waiting.Book, client, ask string) {
+	t.Helper()
+	if got := b.Take(question, client, time.Now()); got != ask {
+		t.Errorf("%s got %q, want %q", client, got, ask)
+	}
+}
+
+// The question of a process that has ended is taken by one client. The question of a process that lives is
+// not taken.
+func TestQuestionOfEndedProcessIsTakenOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "waiting")
+	first := newBook(dir)
+	first.Wait(question, "ask_1", "one")
+	take(t, newBook(dir), "two", "")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var takers sync.WaitGroup
+	got := make(chan string, 10)
+	for range cap(got) {
+		b := newBook(dir)
+		takers.Go(func() { got <- b.Take(question, "other", time.Now()) })
+	}
+	takers.Wait()
+	close(got)
+	taken := 0
+	for id := range got {
+		if id == "ask_1" {
+			taken++
+		} else if id != "" {
+			t.Errorf("got %q", id)
+		}
+	}
+	if taken != 1 {
+		t.Errorf("%d clients got the question, want 1", taken)
+	}
+}
+
+// A question is passed on again if the next client ends, too. It is not passed on after its answer was
+// delivered.
+func TestQuestionIsPassedOnUntilItIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	for i, client := range []string{"one", "two", "three"} {
+		b := newBook(dir)
+		if i == 0 {
+			b.Wait(question, "ask_1", client)
+		} else {
+			take(t, b, client, "ask_1")
+		}
+		if got := b.Of(question, client); got != "ask_1" {
+			t.Errorf("%s waits for %q", client, got)
+		}
+		if client == "three" {
+			b.Remove("ask_1")
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(t, newBook(dir), "four", "")
+	if entries, err := os.ReadDir(filepath.Join(dir, question)); err == nil {
+		t.Errorf("%d files are left", len(entries))
+	}
+}
+
+// Within a process, a question is taken only if its client has ended, and only by a client that began later.
+func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
+	for _, dir := range []string{"", t.TempDir()} {
+		b := newBook(dir)
+		before := time.Now().Add(-time.Minute)
+		b.Wait(question, "ask_1", "one")
+		take(t, b, "two", "")
+		b.Idle("ask_1", "one")
+		take(t, b, "two", "")
+		b.End("ask_1", "two") // the question is not of this client
+		take(t, b, "two", "")
+		b.End("ask_1", "one")
+		take(t, b, "one", "")
+		b.Alive("one")
+		take(t, b, "two", "")
+		b.EndClient("one")
+		if got := b.Take(question, "two", before); got != "" {
+			t.Errorf("a client that began before got %q", got)
+		}
+		if b.IsTaken("ask_1", "one") {
+			t.Error("the question is taken")
+		}
+		take(t, b, "two", "ask_1")
+		take(t, b, "three", "")
+		b.Alive("one")
+		if !b.IsTaken("ask_1", "one") || b.IsTaken("ask_1", "two") || b.Of(question, "one") != "" {
+			t.Error("the question does not belong to the second client only")
+		}
+		b.Resume("ask_1", "one")
+		b.End("ask_1", "one")
+		take(t, b, "three", "")
+	}
+}
+
+// After the end of a process, the question of a client that waited is taken. The question of a client with a
+// reply is not taken, because the client may live.
+func TestIdleClientOfEndedProcessMayLive(t *testing.T) {
+	for idle, want := range map[bool]string{true: "", false: "ask_1"} {
+		dir := t.TempDir()
+		b := newBook(dir)
+		b.Wait(question, "ask_1", "one")
+		if idle {
+			b.Idle("ask_1", "one")
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		take(t, newBook(dir), "two", want)
+	}
+}
+
+// Records and locks of processes that ended long ago are removed. Damaged records are ignored.
+func TestOldRecordsAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	old := newBook(dir)
+	old.Wait(question, "ask_1", "one")
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	live := newBook(dir)
+	live.Wait("ffff", "ask_2", "two")
+	if err := os.WriteFile(filepath.Join(dir, question, "ask_0"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	take(t, newBook(dir), "three", "ask_1")
+	ages := func() {
+		err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+			past := time.Now().AddDate(0, -2, 0)
+			return os.Chtimes(path, past, past)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ages()
+	newBook(dir).Wait("eeee", "ask_3", "four")
+	if _, err := os.Stat(filepath.Join(dir, question, "ask_0")); err == nil {
+		t.Error("an old record is kept")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ffff", "ask_2")); err != nil {
+		t.Error("the record of a live process was removed")
+	}
+	if locks, _ := filepath.Glob(filepath.Join(dir, "*.lock")); len(locks) > 3 {
+		t.Errorf("%d locks are kept", len(locks))
+	}
+}
