@@ -21,7 +21,8 @@ type unansweredReply struct {
 }
 
 // dialectAsk serves POST /dialects/{name}/ask. It accepts the input of the ask tool that the named client
-// has, and replies in the format of the tool's result. The reply consumes the approvals in it. If the format
+// has, and replies in the format of the tool's result. The reply consumes the approvals in it. With the same
+// idempotency key, a lost reply is returned again, although its approvals are consumed already. If the format
 // cannot express the state of an ask, the reply is an [unansweredReply]. Its status is 202 while the ask is
 // open.
 func (c *call) dialectAsk() error {
@@ -37,14 +38,14 @@ func (c *call) dialectAsk() error {
 	if err != nil {
 		return inputProblem(err)
 	}
-	asks, err := c.dialectAsks(in, wait)
+	asks, used, err := c.dialectAsks(in, wait)
 	if err != nil {
 		return err
 	}
 	result, err := in.Result(asks)
 	if err == nil {
-		for _, a := range asks {
-			if a.Kind != askback.Confirm || !a.Outcome.Approved() {
+		for i, a := range asks {
+			if a.Kind != askback.Confirm || !a.Outcome.Approved() || used[i] {
 				continue
 			}
 			// The client runs the tool when it gets this reply, so the approval is consumed now.
@@ -78,9 +79,12 @@ func (c *call) dialectAsk() error {
 // an idempotency key, each ask has a key: the key of the request and, for several calls, the number of the
 // call. If an ask cannot be made, a repeated request with the same key finds the earlier asks. Without a key,
 // the earlier asks are withdrawn.
-func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, error) {
+//
+// used has an element for each ask: whether its approval was consumed before this request, by an earlier
+// request with the same key. A request that runs at the same time is not an earlier one.
+func (c *call) dialectAsks(in compat.Input, wait time.Duration) (asks []askback.Ask, used []bool, _ error) {
 	key := c.r.Header.Get("Idempotency-Key")
-	asks := make([]askback.Ask, len(in.Calls))
+	asks, used = make([]askback.Ask, len(in.Calls)), make([]bool, len(in.Calls))
 	for i, call := range in.Calls {
 		r := call.Request
 		r.Key, r.TraceParent = key, c.traceParent()
@@ -92,9 +96,9 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 			if key == "" {
 				c.withdrawNew(asks[:i])
 			}
-			return nil, err
+			return nil, nil, err
 		}
-		asks[i] = a
+		asks[i], used[i] = a, a.Repeated && !a.ConsumedAt.IsZero()
 	}
 	until := time.Now().Add(wait)
 	for i, a := range asks {
@@ -107,7 +111,7 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 			asks[i] = waited.Clone()
 		}
 	}
-	return asks, nil
+	return asks, used, nil
 }
 
 // withdrawNew withdraws the open asks that this request made, because no reply can name them.

@@ -114,7 +114,7 @@ func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askb
 	}
 	for _, s := range all {
 		if values := s.Values(); len(values) > 0 {
-			out.Answers[s.Key] = s.String()
+			out.Answers[s.Key] = s.Joined()
 		}
 		addChosen(&s)
 		note := dialectAnnotation{Notes: s.AllNotes()}
@@ -129,13 +129,13 @@ func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askb
 	return out, nil
 }
 
-// addChosen adds a remark with the chosen values in quotation marks. It adds no remark unless the answer has
-// several values, and a comma in a value makes the answer ambiguous.
+// addChosen adds a remark with the values in quotation marks, if the values are divided. So a program can tell
+// the lines of own words from values.
 func addChosen(s *compat.ClientAnswer) {
-	values := s.Values()
-	if len(values) < 2 || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, ", ") }) {
+	if !s.Divided() {
 		return
 	}
+	values := s.Values()
 	each := make([]string, len(values))
 	for i, v := range values {
 		each[i] = compat.Quoted(v)

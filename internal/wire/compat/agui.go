@@ -108,7 +108,11 @@ func (r *reader) aguiOutcome(n Node) Node {
 	if outcome, ok := child(n, "outcome"); ok {
 		kind, _ := child(outcome, "type")
 		list, ok := child(outcome, "interrupts")
-		if kind.Text() != "interrupt" || !ok {
+		switch {
+		case kind.Text() == "cancelled":
+			r.Problem(outcome.Pointer, "this run was cancelled, so it waits for no answer",
+				"withdraw its open asks")
+		case kind.Text() != "interrupt" || !ok:
 			r.Problem(outcome.Pointer, "this run does not wait for a person",
 				"send an event whose outcome is an interrupt")
 		}

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -70,9 +71,30 @@ func (s ClientAnswer) AllNotes() string {
 	return strings.Join(out, "\n")
 }
 
+// Joined returns the values as one string, for clients whose answers are strings. The values are separated by
+// commas or, if they are [ClientAnswer.Divided], by line ends.
+func (s ClientAnswer) Joined() string { return joined(s.Options, s.Values()) }
+
+// Divided reports whether the answer has several values, and a comma or a line end in a value or a label could be
+// mistaken for a separator.
+func (s ClientAnswer) Divided() bool { return divided(s.Options, s.Values()) }
+
+func joined(options []askback.Option, values []string) string {
+	if divided(options, values) {
+		return strings.Join(values, "\n")
+	}
+	return strings.Join(values, separator)
+}
+
+func divided(options []askback.Option, values []string) bool {
+	ambiguous := func(s string) bool { return strings.ContainsAny(s, ",\n") }
+	return len(values) > 1 && (slices.ContainsFunc(values, ambiguous) ||
+		slices.ContainsFunc(options, func(o askback.Option) bool { return ambiguous(o.Label) }))
+}
+
 // Line returns the whole answer as one string, for clients whose answers are strings.
 func (s ClientAnswer) Line() string {
-	out := s.String()
+	out := s.Joined()
 	for _, r := range s.Remarks {
 		out = strings.TrimSpace(out + " [" + r.Kind + ": " + Quoted(r.Text) + "]")
 	}

@@ -1,11 +1,14 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -23,7 +26,7 @@ type decisionList struct {
 	Decisions []actionDecision `json:"decisions"`
 }
 
-// An actionDecision is approve, edit or reject.
+// An actionDecision is approve, edit, reject or respond.
 type actionDecision struct {
 	Type    string        `json:"type"`
 	Edited  *editedAction `json:"edited_action,omitempty"`
@@ -67,9 +70,9 @@ func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 	})
 	for i := range actions {
 		a := &actions[i]
-		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") {
-			r.Problem(n.Pointer+"/"+names.configs, "a person could not approve this action",
-				"allow approve or edit for it")
+		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") && !a.may("respond") {
+			r.Problem(n.Pointer+"/"+names.configs, "a person could neither approve this action nor respond to it",
+				"allow approve, edit or respond for it")
 		}
 	}
 	for _, m := range r.warnings {
@@ -78,7 +81,7 @@ func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 	if err := r.err(); err != nil {
 		return Input{}, err
 	}
-	return joined(actions)
+	return joinedActions(actions)
 }
 
 // reviewConfig reads the decisions that a person may make about the actions with one name.
@@ -97,10 +100,18 @@ func (r *Reader) reviewConfig(n Node, names hitlNames, rules map[string][]string
 	rules[action] = kinds
 }
 
-// joined returns the input with a confirmation for each action. The result of the input has a decision for
-// each action, in the order of the actions.
-func joined(actions []approvalRequest) (in Input, err error) {
+// joinedActions returns the input with a confirmation or a question for each action. The result of the input has
+// a decision for each action, in the order of the actions.
+func joinedActions(actions []approvalRequest) (in Input, err error) {
 	for _, a := range actions {
+		if !a.may("approve") && !a.may("edit") {
+			call, err := a.question()
+			if err != nil {
+				return Input{}, err
+			}
+			in.Calls = append(in.Calls, call)
+			continue
+		}
 		confirm := &askback.Confirmation{ToolName: a.name, Description: a.about, Input: a.args, NoEdit: !a.may("edit")}
 		request, err := askback.Request{Confirmation: confirm}.Normalize()
 		if err != nil {
@@ -118,11 +129,53 @@ func joined(actions []approvalRequest) (in Input, err error) {
 	return in, nil
 }
 
+// question returns the call for an action that a person can only respond to, such as a tool that asks the
+// user. Arguments in the form of Askback's own tool are its questions. Otherwise the question is the
+// description, and the arguments are its context.
+func (a approvalRequest) question() (Call, error) {
+	var c Call
+	if r, err := decode.Questions(a.args); err == nil {
+		c.Request = r
+		for _, q := range r.Questions {
+			c.questions = append(c.questions, ClientQuestion{Question: q})
+		}
+	} else {
+		r, err := askback.Request{
+			Questions: []askback.Question{{Text: cmp.Or(a.about, a.name)}}, Context: a.args,
+		}.Normalize()
+		if err != nil {
+			return Call{}, err
+		}
+		c.Request, c.questions = r, []ClientQuestion{{Question: r.Questions[0]}}
+	}
+	c.reply = a.respond
+	return c, nil
+}
+
+// respond returns the answer of a person as the result of the tool, which does not run. A question that a
+// person declined is "reject" if the list allows it.
+func (a approvalRequest) respond(all []ClientAnswer, ask askback.Ask) (any, error) {
+	err := AnsweredOnly(ask)
+	switch {
+	case err != nil && ask.Status == askback.Declined && a.may("reject"):
+		return actionDecision{Type: "reject", Message: err.Error()}, nil
+	case err != nil:
+		return nil, err
+	case len(all) == 1:
+		return actionDecision{Type: "respond", Message: all[0].Line()}, nil
+	}
+	var lines []string
+	for _, s := range all {
+		lines = append(lines, Quoted(s.ClientQuestion.Question.Text)+": "+s.Line())
+	}
+	return actionDecision{Type: "respond", Message: strings.Join(lines, "\n")}, nil
+}
+
 func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowed, kind) }
 
-// decision returns the reply for a decision. A denial is "reject" even if the list does not allow it: then
-// the agent fails, instead of running the call. If no person decided, or a person approved arguments that the
-// list does not allow, the error is an *[Unanswered].
+// decision returns the reply for a decision. A denial is "reject" or, if the list allows only that, "respond". It
+// is "reject" even if the list allows neither: then the agent fails, instead of running the call. If no person
+// decided, or a person approved arguments that the list does not allow, the error is an *[Unanswered].
 func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	var d actionDecision
 	switch o := ask.Outcome; {
@@ -136,6 +189,8 @@ func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error
 		d.Type = "approve"
 	case o.Approved():
 		d = a.edit(a.args) // only edited actions are accepted
+	case o.Status == askback.Answered && a.may("respond") && !a.may("reject"):
+		d = actionDecision{Type: "respond", Message: denialText(*o)}
 	case o.Status == askback.Answered:
 		d = actionDecision{Type: "reject", Message: denialText(*o)}
 	default:

@@ -69,21 +69,22 @@ func resultText(a askback.Ask, i int) string {
 	case o.Status == askback.Cancelled:
 		return "The question was withdrawn without an answer. This is not consent." + suffix("reason", o.Reason)
 	case o.Status == askback.Expired && o.Defaulted:
-		return answerText(o, i) + " (there was no answer in time; this is the default that was set beforehand)"
+		return answerText(a, i) + " (there was no answer in time; this is the default that was set beforehand)"
 	case o.Status == askback.Expired:
 		return "There was no answer in time. This is not consent."
 	case a.Confirmation != nil:
 		return decisionText(o)
 	}
-	return answerText(o, i)
+	return answerText(a, i)
 }
 
 // answerText returns the answer to question i with the notes, or "(no answer)".
-func answerText(o *askback.Outcome, i int) string {
-	if i >= len(o.Answers) {
+func answerText(a askback.Ask, i int) string {
+	if i >= len(a.Outcome.Answers) {
 		return "(no answer)"
 	}
-	return cmp.Or(o.Answers[i].String(), "(no answer)") + suffix("notes", o.Answers[i].Notes)
+	given := a.Outcome.Answers[i]
+	return cmp.Or(joined(a.Form()[i].Options, given.Values()), "(no answer)") + suffix("notes", given.Notes)
 }
 
 func decisionText(o *askback.Outcome) string {

@@ -1,6 +1,7 @@
 // For Mastra (package @mastra/core): tools with requireApproval.
 
 import type { Askback, WaitOptions } from "./client.ts";
+import { AskbackError } from "./errors.ts";
 import { callKey, verdict } from "./verdict.ts";
 import type { Input } from "./wire.ts";
 
@@ -11,12 +12,14 @@ interface Suspended {
 }
 
 interface Agent<O> {
+  getMastraInstance?(): { getStorage(): unknown } | undefined;
   approveToolCallGenerate(options: { runId: string; toolCallId: string }): Promise<O>;
   declineToolCallGenerate(options: { runId: string; toolCallId: string; reason: string }): Promise<O>;
 }
 
 /**
  * Asks people about the calls for which an agent is suspended, uses the approvals, and continues until the agent ends.
+ * Without a storage, Mastra cannot continue an agent. Then settle throws before it asks, and uses no approval.
  */
 export async function settle<O extends Suspended>(
   askback: Askback,
@@ -26,6 +29,8 @@ export async function settle<O extends Suspended>(
 ): Promise<O> {
   let last = output;
   while (last.finishReason === "suspended" && last.suspendPayload) {
+    if (agent.getMastraInstance && !agent.getMastraInstance()?.getStorage())
+      throw new AskbackError("the agent has no storage to continue from: new Mastra({ agents: { agent }, storage })");
     const { toolCallId, toolName: tool_name, args } = last.suspendPayload;
     const runId = last.runId ?? "";
     const v = await verdict(

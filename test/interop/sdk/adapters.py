@@ -49,6 +49,25 @@ def langchain():
             return None, message
 
 
+def langchain_question():
+    """Prints the result of a tool that only a person can answer."""
+    from askback.langchain import resume
+
+    value = {
+        "action_requests": [
+            {"name": "ask_user", "args": {"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}},
+            {"name": "deploy", "args": INPUT},
+        ],
+        "review_configs": [
+            {"action_name": "ask_user", "allowed_decisions": ["respond"]},
+            {"action_name": "deploy", "allowed_decisions": ["approve", "reject"]},
+        ],
+    }
+    asked, called = resume(Askback(), {"__interrupt__": [Object(id="i-1", value=value)]}, "run")["i-1"]["decisions"]
+    assert asked["type"] == "respond", asked
+    return (INPUT if called["type"] == "approve" else None), asked["message"]
+
+
 def openai_agents():
     from askback.openai_agents import settle
 

@@ -63,6 +63,30 @@ func TestPythonAdaptersFollowTheDecision(t *testing.T) {
 	}
 }
 
+// An action of LangChain that allows only an answer is a question. It is open together with the calls that need
+// an approval (D1, F9).
+func TestPythonAdapterForLangChainAsksQuestions(t *testing.T) {
+	t.Parallel()
+	d := driver{args: []string{python(t), "adapters.py"}, environ: pythonPath(t)}
+	server := clienttest.New(t)
+	p := d.start(t, server.URL, token(t, server, "langchain question"), "langchain_question")
+	for _, a := range server.Open(2) {
+		if a.Kind == askback.Confirm {
+			server.Answer(a.ID, askback.Decide(askback.Approve, ""))
+			continue
+		}
+		if a.Questions[0].Text != "Which database?" || len(a.Questions[0].Options) != 2 {
+			t.Errorf("got the question %+v", a.Questions[0])
+		}
+		server.Answer(a.ID, askback.Answer{Answers: []askback.QuestionAnswer{
+			{ID: "q1", Selected: []string{"SQLite"}, Notes: "for now"},
+		}})
+	}
+	if r := p.agentResult(); r.Text != `SQLite [notes: "for now"]` || len(r.Ran) != 1 {
+		t.Errorf("got %+v", r)
+	}
+}
+
 // token returns the secret of another agent, which has no asks.
 func token(t *testing.T, server *clienttest.Instance, name string) string {
 	t.Helper()
