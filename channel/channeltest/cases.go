@@ -170,7 +170,10 @@ func callCases() []Case {
 	lines := confirmation("edit_file", `{"text":"first\nsecond\n\tthird","path":"/etc/motd"}`)
 	lines.Confirmation.Description, lines.Confirmation.Context, lines.Confirmation.Server = "Changes the greeting.",
 		"Asked for in #42.", "files"
+	action := confirmation("confirm_action", `{"action":"Delete the old hosts","details":"They are idle.\nSince May."}`)
+	action.Confirmation.Description, action.Confirmation.Context = "Delete the old hosts", "They are idle.\nSince May."
 	return []Case{
+		{"action", action, decisions[:2]},
 		{"call", confirmation("deploy", `{"target":"staging","force":false}`), decisions},
 		{"call with lines", lines, decisions[:2]},
 		{

@@ -27,7 +27,9 @@ func parts(a askback.Ask) (lines []string) {
 			add(safetext.Line(o.Label).String(), o.Description, o.Preview)
 		}
 	}
-	if c := a.Confirmation; c != nil {
+	if c := a.Confirmation; c != nil && c.ToolName == "confirm_action" { // the text is all that people read
+		add(c.Description, c.Context)
+	} else if c != nil {
 		add(c.ToolName, c.Server, c.Description, c.Context)
 		add(values(c.Input)...)
 	}

@@ -305,6 +305,7 @@ func TestMailsPassTheSuite(t *testing.T) {
 			"four questions/all", "context/choice", "context object/choice", "right to left/choice", "hostile/choice",
 			"hidden characters/choice", "long label/choice", "50 options/choice", "3 800 characters/choice",
 			"quotes and newlines/choice", "10 000 characters/choice", "call/approve", "call/deny",
+			"action/approve", "action/deny",
 			"call with lines/approve", "call with lines/deny", "hostile call/approve", "call of 20 kB/approve",
 			"call of 20 kB/deny",
 		},

@@ -113,18 +113,13 @@ func (c *Channel) pageFor(a askback.Ask, person string) string {
 	return page
 }
 
-// subjectOf returns the subject of all mails about an ask. It includes the title of the ask if the title
-// fits.
+// subjectOf returns the subject of all mails about an ask: the question, the action or the call. If the whole ask
+// does not fit into a mail, the subject has no part of it.
 func subjectOf(a askback.Ask) string {
-	short := notice.Short(a, true)
-	subject := short.Title
-	for _, l := range short.Lines {
-		if with := subject + ": " + l.Foreign; l.Own == "Title: " &&
-			utf8.RuneCountInString(with) <= maxSubject-len("Re: ") {
-			subject = with
-		}
+	if fits(a) {
+		return notice.Pending(a, nil).Title.String()
 	}
-	return subject
+	return notice.Short(a, true).Title.String()
 }
 
 // howToReply returns the sentences that explain how to answer by a reply. If a reply decides nothing, the
@@ -176,7 +171,7 @@ func (c *Channel) testMessage(to string) letter {
 	m := letter{
 		to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test(),
 	}
-	m.subject = m.content.Title
+	m.subject = m.content.Title.String()
 	return m
 }
 
@@ -186,7 +181,7 @@ func (m letter) lines() []notice.Line {
 	if len(m.first) > 0 {
 		lines = append(lines, notice.Line{})
 	}
-	lines = append(lines, notice.Line{Foreign: m.content.Title}, notice.Line{})
+	lines = append(lines, notice.Line{Foreign: m.content.Title.String()}, notice.Line{})
 	lines = append(lines, m.content.Lines...)
 	lines = append(lines, notice.Line{})
 	lines = append(lines, m.content.Footer...)

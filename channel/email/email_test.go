@@ -267,7 +267,7 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 		t.Errorf("it replies to %q, the question is %q", got.Header.Get("In-Reply-To"), n.Earlier)
 	}
 	if got.Field("Subject") != "Re: "+asked.Field("Subject") ||
-		asked.Field("Subject") != "Question from deployer: Storage" {
+		asked.Field("Subject") != "“Which database?”" {
 		t.Errorf("the subjects are %q and %q", asked.Field("Subject"), got.Field("Subject"))
 	}
 	if !strings.Contains(got.Text, "ben") || !strings.Contains(got.Text, "SQLite") ||

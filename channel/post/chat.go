@@ -36,7 +36,7 @@ type discordMentions struct {
 // cannot change an earlier message, whose id is unknown. So a notice is a second, silent message.
 func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	out := discordMessage{
-		Content: "**" + escapeDiscord(m.Title) + "**\n" + m.Text(escapeDiscord),
+		Content: "**" + escapeDiscord(m.Title.String()) + "**\n" + m.Text(escapeDiscord),
 		Flags:   discordSuppressEmbeds, AllowedMentions: discordMentions{Parse: []string{}},
 	}
 	if m.Quiet {
@@ -55,7 +55,7 @@ const mattermostMaxText = 16_383
 // drawMattermost draws a message for an incoming webhook of Mattermost, and reports whether the message fits.
 // A webhook cannot change an earlier message, whose id is unknown.
 func drawMattermost(r Receiver, m notice.Message) (content, bool) {
-	text := "**" + escapeMattermost(m.Title) + "**\n" + m.Text(escapeMattermost)
+	text := "**" + escapeMattermost(m.Title.String()) + "**\n" + m.Text(escapeMattermost)
 	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
 }
 
@@ -103,7 +103,7 @@ type teamsRun struct {
 // earlier message. The size is checked later, by maxBody.
 func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	run := func(text, weight string) teamsRun { return teamsRun{"TextRun", escapeTeams(text), weight} }
-	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.Title, "Bolder")}}}
+	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.Title.String(), "Bolder")}}}
 	for _, l := range withoutLink(m).All() {
 		if text := l.Own + l.Foreign; text != "" {
 			blocks = append(blocks, teamsBlock{"RichTextBlock", "None", []teamsRun{run(text, "")}})

@@ -331,18 +331,24 @@ func TestAsksAroundTheSizeLimitAreAccepted(t *testing.T) {
 	}
 }
 
-// Titles with the longest labels of agents fit.
+// The longest titles fit, and the longest labels of agents are in the text.
 func TestTitlesFit(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
 		a := matrix()["dangerous"]
 		a.Agent = strings.Repeat("😀", 40)
 		a.Owner = a.Agent
+		call := *a.Confirmation
+		call.Input, a.Confirmation = json.RawMessage(`{"command":"`+strings.Repeat("😀", 200)+`"}`), &call
 		if err := send(t, newChannel(t, receiver), pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
 		}
-		if m := service.Messages()[0]; !strings.Contains(m.Title, a.Agent) {
+		m := service.Messages()[0]
+		if !strings.HasPrefix(m.Title, "Dangerous: approve “") || !strings.HasSuffix(m.Title, "😀 …”?") {
 			t.Errorf("%s: got title %q", template, m.Title)
+		}
+		if !strings.Contains(m.Text, "From "+a.Agent) {
+			t.Errorf("%s: got text %q", template, m.Text)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	}
 	m = withoutLink(m)
 	out := ntfyMessage{
-		Topic: strings.Trim(u.Path, "/"), Title: m.Title, Message: m.Text(notice.Plain), Priority: ntfyDefault,
+		Topic: strings.Trim(u.Path, "/"), Title: m.Title.String(), Message: m.Text(notice.Plain), Priority: ntfyDefault,
 		Tags: []string{"question"}, Click: m.Link, SequenceID: m.Tag,
 	}
 	switch {
@@ -100,7 +100,7 @@ type pushoverMessage struct {
 // drawPushover draws a message for Pushover, and reports whether the message fits. If the link is short
 // enough, it is in a separate field and not in the text.
 func drawPushover(r Receiver, m notice.Message) (content, bool) {
-	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.Title}
+	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.Title.String()}
 	if utf8.RuneCountInString(m.Link) <= pushoverMaxURL && m.Link != "" {
 		out.URL, out.URLTitle = m.Link, "Open"
 		m = withoutLink(m)
@@ -157,7 +157,7 @@ func drawGotify(r Receiver, m notice.Message) (content, bool) {
 	text := m.Text(notice.Plain)
 	return content{
 		url: strings.TrimSuffix(r.URL, "/") + "/message", header: "X-Gotify-Key", secret: r.Token,
-		body: map[string]any{"title": m.Title, "message": text, "priority": priority, "extras": extras},
+		body: map[string]any{"title": m.Title.String(), "message": text, "priority": priority, "extras": extras},
 	}, len(text) <= gotifyMaxMessage
 }
 
@@ -179,7 +179,7 @@ func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 			return content{}, false
 		}
 	}
-	if changedByAndroid().MatchString(m.Title) {
+	if changedByAndroid().MatchString(m.Title.String()) {
 		return content{}, false
 	}
 	data := map[string]any{"tag": m.Tag, "group": "askback"}
@@ -192,7 +192,7 @@ func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 	m = withoutLink(m)
 	c := content{
 		url: r.URL, maxBody: homeAssistantMaxBody,
-		body: map[string]any{"title": m.Title, "message": m.Text(notice.Plain), "data": data},
+		body: map[string]any{"title": m.Title.String(), "message": m.Text(notice.Plain), "data": data},
 	}
 	c.header, c.secret = bearer(r.Token)
 	return c, true

@@ -73,7 +73,7 @@ func headerBlocks(title string) []slack.Block {
 // answered in Slack. If the ask does not fit, the message has only the link.
 func (c *Channel) pending(a askback.Ask) message {
 	n := notice.Pending(a, nil)
-	m := message{title: n.Title}
+	m := message{title: n.Title.String()}
 	m.controls = c.controls(a)
 	m.footer = footer(a.PageURL, len(m.controls) > 0)
 	var ok bool
@@ -116,7 +116,7 @@ func short(a askback.Ask) message {
 		n = notice.Short(a, false)
 		body, _ = draw(n.Lines)
 	}
-	return message{title: n.Title, body: body, footer: footer(a.PageURL, false)}
+	return message{title: n.Title.String(), body: body, footer: footer(a.PageURL, false)}
 }
 
 // settled returns the message about an ask that needs no answer any more.
@@ -127,15 +127,15 @@ func settled(a askback.Ask) message {
 		n = notice.Settled(a, false, false)
 		body, _ = draw(n.Lines)
 	}
-	m := message{title: n.Title, body: body}
+	m := message{title: n.Title.String(), body: body}
 	if a.PageURL != "" {
 		m.footer = []slack.Block{linkBlock("Details: ", a.PageURL)}
 	}
 	return m
 }
 
-// reminder returns a message that explains why an ask is mentioned again, and when the ask was open. The
-// message has no part of the question, which is in an earlier message.
+// reminder returns a message that explains why an ask is mentioned again, and when the ask was open. Its title
+// is the title of the earlier message, which has the whole ask.
 func (c *Channel) reminder(n askback.Notification, why string) message {
 	var zone *time.Location
 	if c.options.Zone != nil {
@@ -143,7 +143,7 @@ func (c *Channel) reminder(n askback.Notification, why string) message {
 	}
 	text := "Open on " + view.FormatTime(c.options.Now(), zone) + ". The question is above."
 	return message{
-		title: why + ": " + notice.Short(n.Ask, true).Title, footer: footer(n.Ask.PageURL, false),
+		title: why + ": " + c.pending(n.Ask).title, footer: footer(n.Ask.PageURL, false),
 		body: []slack.Block{slack.NewSectionBlock(plain(text), nil, nil)},
 	}
 }
@@ -176,7 +176,7 @@ const maxNames = 5
 func test() message {
 	n := notice.Test()
 	body, _ := draw(n.Lines)
-	return message{title: n.Title, body: body}
+	return message{title: n.Title.String(), body: body}
 }
 
 // notePlain returns a message with a text for one person. If the text does not fit, the message points to the

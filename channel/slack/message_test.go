@@ -238,7 +238,7 @@ func TestReminderIsInTheThread(t *testing.T) {
 		all := f.slack.Messages()
 		last := all[len(all)-1]
 		if len(all) != 2 || last.Thread != m.TS || !last.Broadcast || last.HasElements() || !strings.HasPrefix(
-			last.Shown(), "Reminder: Question from bot",
+			last.Shown(), "Reminder: “Which database?”",
 		) || !strings.HasPrefix(receipt, last.Channel+":"+last.TS) {
 			t.Errorf("got %d messages, the last %+v, and the receipt %q", len(all), last, receipt)
 		}

@@ -364,7 +364,7 @@ func driver(overHTTP bool) channeltest.Driver {
 			"multi/two and own words", "free text/text", "previews/choice", "four questions/all", "context/choice",
 			"context object/choice", "right to left/choice", "long label/choice", "50 options/choice", "call/approve",
 			"call/deny", "call/deny with a reason", "call with lines/approve", "call with lines/deny",
-			"hostile call/approve",
+			"hostile call/approve", "action/approve", "action/deny",
 		},
 	}
 }

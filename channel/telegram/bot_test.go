@@ -293,7 +293,7 @@ func TestFourQuestionsSurviveRestarts(t *testing.T) {
 	}) || got.Actor.Name != "ana" || got.Channel != askback.ChannelTelegram {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	b.wait(ana, "Done: 4 questions from robot")
+	b.wait(ana, "Done: “Deploy?” +3 more")
 	if b.Message(ana, m.ID).Live() {
 		t.Error("the message still has buttons")
 	}

@@ -96,13 +96,13 @@ func TestAgentLabelIsNeverALink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.live(ana); len(m.Damage) > 0 || !strings.Contains(m.Text, "Question from /stop @here x.com") {
+	if m := b.live(ana); len(m.Damage) > 0 || !strings.Contains(m.Text, "From /stop @here x.com") {
 		t.Errorf("got %q in %q", m.Damage, m.Text)
 	}
 	if _, err := b.agent.Cancel(t.Context(), a.ID, "see x.com /stop"); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.wait(ana, "Done: Question from /stop"); len(m.Damage) > 0 {
+	if m := b.wait(ana, "Done: “/stop?”"); len(m.Damage) > 0 {
 		t.Errorf("got %q in %q", m.Damage, m.Text)
 	}
 }
@@ -255,8 +255,8 @@ func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	if got := b.outcome(a.ID); got.Actor.Name != "ben" || got.Answers[0].Selected[0] != "No" {
 		t.Errorf("got %+v", got)
 	}
-	b.wait(room, "Done: Question from robot")
-	b.wait(ana, "Done: Question from robot")
+	b.wait(room, "Done: “Deploy?”")
+	b.wait(ana, "Done: “Deploy?”")
 }
 
 // In a group, a text of a person counts only as a reply to the question.
@@ -313,7 +313,7 @@ func TestGroupGetsOnlyTheLinkToSeveralQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.live(ana)
-	m := b.wait(room, "4 questions from robot")
+	m := b.wait(room, "“Deploy?” +3 more")
 	if m.Live() || !strings.Contains(m.Text, "Answer at the computer") {
 		t.Errorf("got %+v", m)
 	}

@@ -45,14 +45,14 @@ const maxFile = 50_000_000
 func (s screen) form() (form, *text) {
 	m := notice.Pending(s.ask, nil)
 	t := &text{}
-	t.title(m.Title, s.view.From().String())
+	t.title(m.Title)
 	t.lines(m.Lines)
 	if t.fits(stateUnits) {
 		return whole, t
 	}
 	m = notice.Short(s.ask, true)
 	t = &text{}
-	t.title(m.Title, s.view.From().String())
+	t.title(m.Title)
 	t.lines(m.Lines)
 	if len(s.file()) > maxFile {
 		return page, t
@@ -64,7 +64,8 @@ func (s screen) form() (form, *text) {
 // file returns the whole ask as plain text.
 func (s screen) file() []byte {
 	m := notice.Pending(s.ask, nil)
-	return []byte(m.Title + "\n\n" + strings.TrimRight(notice.Message{Lines: m.Lines}.Text(notice.Plain), "\n") + "\n")
+	text := strings.TrimRight(notice.Message{Lines: m.Lines}.Text(notice.Plain), "\n")
+	return []byte(m.Title.String() + "\n\n" + text + "\n")
 }
 
 // fileName returns the name of the file.
@@ -220,7 +221,7 @@ func (s screen) settled() outgoing {
 	for _, names := range []bool{true, false} {
 		m := notice.Settled(s.ask, names, false)
 		t := &text{}
-		t.title(m.Title, s.view.From().String())
+		t.title(m.Title)
 		t.lines(m.Lines)
 		if s.link != "" && !isButtonURL(s.link) {
 			t.lines(m.Footer)
@@ -238,7 +239,7 @@ func (s screen) settled() outgoing {
 // moved returns the message about an ask that was reassigned to other people.
 func (s screen) moved() outgoing {
 	t := &text{}
-	t.title("No answer needed from you any more", "")
+	t.title(notice.Title{Own: "No answer needed from you any more"})
 	t.add("The question is now with ")
 	t.addAs("code", cut(safetext.Line(strings.Join(s.ask.To, ", ")).String(), maxStateAnswer), "")
 	t.add(".\n")

@@ -152,7 +152,7 @@ func (c *Channel) Check(ctx context.Context) (string, error) {
 func (c *Channel) SendTest(ctx context.Context, chatID int64) error {
 	m := notice.Test()
 	t := &text{}
-	t.title(m.Title, "")
+	t.title(m.Title)
 	t.lines(m.Lines)
 	_, err := c.api.send(ctx, t.outgoing(chatID, 0))
 	return sendError(err)

@@ -75,14 +75,11 @@ func cut(s string, most int) string {
 	return s
 }
 
-// title appends the title of a message. If the title ends with the label agent, the label is foreign text.
-func (t *text) title(title, agent string) {
-	own, named := strings.CutSuffix(title, agent)
-	if !named || agent == "" {
-		own, agent = title, ""
-	}
-	t.addAs("bold", own, "")
-	t.addAs("code", agent, "")
+// title appends the title of a message.
+func (t *text) title(title notice.Title) {
+	t.addAs("bold", title.Own, "")
+	t.addAs("code", title.Foreign, "")
+	t.addAs("bold", title.End, "")
 	t.add("\n")
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -9,7 +10,9 @@ import (
 	"unicode/utf16"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Limits of Slack for a message with blocks. Lengths are in UTF-16 code units, which are never fewer than the
@@ -77,6 +80,7 @@ func encodeSlack(m slackMessage) ([]byte, error) {
 type slackWriter struct {
 	event    string   // the event, in Askback's words
 	headline string   // the event, with the names of the people who caused it
+	title    string   // the question or the call, for a message with the whole ask; "" for the headline
 	agent    string   // the label of the agent
 	summary  string   // the text of the first question, or a title, for the notification
 	sections []string // safe text
@@ -89,9 +93,13 @@ func (w *slackWriter) message(page string) slackMessage {
 	if length(slackEscaper.Replace(w.headline)) > maxSlackText {
 		w.headline = w.event
 	}
-	m := slackMessage{Text: slackEscaper.Replace(w.headline)}
+	header, sections := cmp.Or(w.title, w.headline), w.sections
+	if !fits(w.blocks(header, sections)) { // a title would be an excerpt of the ask (F3)
+		header, sections = w.headline, []string{"It is too long for this message."}
+	}
+	m := slackMessage{Text: slackEscaper.Replace(header), Blocks: w.blocks(header, sections)}
 	if short := m.Text + ": " + slackEscaper.Replace(safetext.Line(w.summary).String()); w.summary != "" &&
-		length(short) <= maxSlackText {
+		w.title == "" && length(short) <= maxSlackText {
 		m.Text = short
 	}
 	link := slackText{
@@ -102,21 +110,15 @@ func (w *slackWriter) message(page string) slackMessage {
 		link.Text = "<" + page + "|" + w.action + ">"
 		m.Text += "\n<" + page + ">"
 	}
-	m.Blocks = w.blocks(w.sections)
-	if !fits(m.Blocks) {
-		m.Blocks = w.blocks([]string{"It is too long for this message."})
-	}
 	m.Blocks = append(m.Blocks, slackBlock{"section", link})
 	return m
 }
 
-// blocks returns the header and the sections as blocks. A headline that is too long for the header becomes
-// the first section.
-func (w *slackWriter) blocks(sections []string) []slackBlock {
-	header := w.headline
+// blocks returns a header and sections as blocks. A text that is too long for the header becomes the first
+// section.
+func (w *slackWriter) blocks(header string, sections []string) []slackBlock {
 	if length(header) > maxSlackHeader {
-		header = w.event
-		sections = append([]string{w.headline}, sections...)
+		header, sections = w.event, append([]string{header}, sections...)
 	}
 	blocks := []slackBlock{{"header", plainText(header)}}
 	for _, s := range sections {
@@ -201,11 +203,13 @@ func (w *slackWriter) ask(event askback.EventType, a askback.Ask) {
 	if len(form) > 0 {
 		w.summary = form[0].Text
 	}
-	w.add(labeled("Title", a.Title))
 	if event.Settles() && a.Outcome != nil {
+		w.add(labeled("Title", a.Title))
 		w.outcome(a, *a.Outcome)
 		return
 	}
+	w.title = notice.Heading(a).String()
+	w.add(labeled("From", view.Of(a).Origin().String()))
 	if a.Confirmation != nil {
 		w.event, w.action = "Approval wanted", "Open the page to decide"
 		w.headline = w.event + " by " + w.agent
@@ -217,7 +221,7 @@ func (w *slackWriter) ask(event askback.EventType, a askback.Ask) {
 			w.question(q)
 		}
 	}
-	w.add(contextOf(a.Context))
+	w.add(contextOf(a.Context), labeled("Title", a.Title))
 }
 
 // contextOf returns the context of an ask as text. Without a context it returns "".
@@ -254,6 +258,10 @@ func (w *slackWriter) question(q askback.Question) {
 func (w *slackWriter) confirmation(c askback.Confirmation) {
 	if c.Dangerous {
 		w.add("This is marked as dangerous.")
+	}
+	if call := view.Of(askback.Ask{Confirmation: &c}).Confirmation; call.Own {
+		w.add("Action: "+indent(call.Action.String()), labeled("Details", c.Context))
+		return
 	}
 	w.add(block(c.Description), labeled("Tool", c.ToolName), labeled("Server", c.Server))
 	if s := pretty(c.Input); s != "" {

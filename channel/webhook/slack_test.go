@@ -99,9 +99,10 @@ func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 	no := false
 	plain := func(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: &no} }
 	want := slackMessage{
-		Text: "Question from write-poem: What style would you prefer?\n<" + page + ">",
+		Text: "“What style would you prefer?”\n<" + page + ">",
 		Blocks: []slackBlock{
-			{"header", plain("Question from write-poem")},
+			{"header", plain("“What style would you prefer?”")},
+			{"section", plain("From: write-poem")},
 			{"section", plain("What style would you prefer?")},
 			{"section", plain("1. free verse\n2. haiku")},
 			{"section", plain("Context:\n{\n  \"topic\": \"love\"\n}")},
@@ -271,7 +272,7 @@ func TestMessageIsPostedToSlack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m slackMessage
-	if err := json.Unmarshal(body, &m); err != nil || len(m.Blocks) != 5 {
+	if err := json.Unmarshal(body, &m); err != nil || len(m.Blocks) != 6 {
 		t.Errorf("got %s, %v", body, err)
 	}
 }

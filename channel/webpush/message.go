@@ -14,7 +14,7 @@ import (
 // as a notification, which replaces an earlier notification with the same tag.
 type message struct {
 	Tag   string `json:"tag"`   // the id of the ask
-	Title string `json:"title"` // Askback's own words, with the label of the agent
+	Title string `json:"title"` // Askback's own words, with the question or the call in quotation marks
 	Body  string `json:"body"`
 	Path  string `json:"path"` // address of the page that a click opens
 	// Urgent is true for a dangerous call. The notification then stays until it is clicked.
@@ -41,7 +41,7 @@ func fits(id string, forms ...notice.Message) (b []byte, err error) {
 	for _, m := range forms {
 		m.Footer = nil // a click opens the page
 		b, err = marshal(message{
-			Tag: id, Title: m.Title, Body: m.Text(notice.Plain), Path: askback.PagePath(id), Urgent: m.Urgent,
+			Tag: id, Title: m.Title.String(), Body: m.Text(notice.Plain), Path: askback.PagePath(id), Urgent: m.Urgent,
 			Settled: m.Settling,
 		})
 		if err != nil || len(b) <= maxMessage {

@@ -183,7 +183,7 @@ func TestTelegramMessagesAndAnswersSurviveAKill(t *testing.T) {
 		}
 		return all
 	}
-	about := func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "4 questions from robot") }
+	about := func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "“Deploy?” +3 more") }
 	failed := s.Fail(telegramtest.LostReply, 0, 1)
 	id := server.call(server.agent, "POST", "/asks", `{"questions": [
 		{"question": "Deploy?", "options": ["Yes", "No"]}, {"question": "Where?", "options": ["here", "there"]},
@@ -221,7 +221,7 @@ func TestTelegramMessagesAndAnswersSurviveAKill(t *testing.T) {
 		}
 	}
 	if _, err := s.Wait(user, func(m telegramtest.Message) bool {
-		return strings.HasPrefix(m.Text, "Done: 4 questions")
+		return strings.HasPrefix(m.Text, "Done: “Deploy?” +3 more")
 	}); err != nil || len(live()) > 0 {
 		t.Errorf("after the outcome: %v, %+v", err, s.Messages(user))
 	}

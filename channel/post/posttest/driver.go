@@ -43,7 +43,7 @@ var replaces = []post.Template{post.Ntfy, post.HomeAssistant}
 var inPlace = []string{
 	"single/choice", "other/choice", "previews/choice", "right to left/choice", "context/choice",
 	"context object/choice", "long label/choice", "3 800 characters/choice", "call/approve", "call/deny",
-	"call with lines/approve", "call with lines/deny", "hostile call/approve",
+	"call with lines/approve", "call with lines/deny", "hostile call/approve", "action/approve", "action/deny",
 }
 
 // Driver returns the driver for a service.

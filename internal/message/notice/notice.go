@@ -20,7 +20,7 @@ import (
 // fit, a short form.
 type Message struct {
 	Tag      string // the same for all messages about one ask
-	Title    string // safe text
+	Title    Title
 	Lines    []Line
 	Footer   []Line // lines at the end: how to answer, or where the details are
 	Link     string // address of the page where people answer; "" if the server has no public address
@@ -101,21 +101,20 @@ func InZone(a askback.Ask, person string, zone func(person string) *time.Locatio
 	return a
 }
 
-// Pending returns the message with the whole ask. The deadline is shown in the zone of a.Deadline.
+// Pending returns the message with the whole ask. What is asked comes first, and then how it is decided.
+// The deadline is shown in the zone of a.Deadline.
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil &&
 		v.Confirmation.Dangerous}
-	m.Lines = append(append(m.Lines, fromLines(v)...), othersWaiting(a)...)
+	m.Lines = append(append(m.Lines, fromLine(v)), othersWaiting(a)...)
 	if v.Hidden {
 		m.Lines = append(m.Lines, Own("Warning: it contains invisible characters, which are shown as marks."))
 	}
-	if a.Title != "" {
-		m.Lines = append(m.Lines, Line{Foreign: v.Title.String(), Own: "Title: "})
-	}
-	m.Lines = append(m.Lines, contextLines(a)...)
 	if v.Confirmation != nil {
-		m.Lines = append(m.Lines, callLines(*a.Confirmation, v)...)
+		m.Lines = append(append(m.Lines, callLines(*a.Confirmation, v)...), contextLines(a)...)
+	} else {
+		m.Lines = append(m.Lines, contextLines(a)...)
 	}
 	for i, q := range a.Questions {
 		if len(a.Questions) > 1 {
@@ -123,23 +122,37 @@ func Pending(a askback.Ask, buttons []Button) Message {
 		}
 		m.Lines = append(m.Lines, Question(q)...)
 	}
-	for _, w := range v.LeftOut {
-		m.Lines = append(m.Lines, Line{Own: "Not asked: ", Foreign: w.String()})
+	if a.Title != "" {
+		m.Lines = append(m.Lines, Line{Own: "Title: ", Foreign: v.Title.String()})
 	}
-	for _, w := range v.Warnings {
-		m.Lines = append(m.Lines, Line{Own: "Repaired: ", Foreign: w.String()})
-	}
-	if a.Quorum > 1 {
-		m.Lines = append(m.Lines, Own("%d people must approve this call; one can deny it", a.Quorum))
-	}
-	if len(a.Approvers) > 0 {
-		m.Lines = append(m.Lines, Deciders("Approval: ", askback.NotApproverError{Who: a.Deciders()}))
-	}
-	if !a.Deadline.IsZero() {
-		m.Lines = append(m.Lines, Own("Until %s", view.FormatTime(a.Deadline, a.Deadline.Location())))
-	}
+	m.Lines = append(m.Lines, processLines(a, v)...)
 	m.Footer = howToAnswer(m)
 	return m
+}
+
+// processLines returns the lines about an ask that do not change what is asked: the people who are not asked,
+// the repairs, the people who decide, and the deadline.
+func processLines(a askback.Ask, v view.Ask) (lines []Line) {
+	for _, w := range v.LeftOut {
+		lines = append(lines, Line{Own: "Not asked: ", Foreign: w.String()})
+	}
+	for _, w := range v.Warnings {
+		lines = append(lines, Line{Own: "Repaired: ", Foreign: w.String()})
+	}
+	if a.Quorum > 1 {
+		what := "this call"
+		if v.Confirmation.Own {
+			what = "this"
+		}
+		lines = append(lines, Own("%d people must approve %s; one can deny it", a.Quorum, what))
+	}
+	if len(a.Approvers) > 0 {
+		lines = append(lines, Deciders("Approval: ", askback.NotApproverError{Who: a.Deciders()}))
+	}
+	if !a.Deadline.IsZero() {
+		lines = append(lines, Own("Until %s", view.FormatTime(a.Deadline, a.Deadline.Location())))
+	}
+	return lines
 }
 
 // othersWaiting returns a line with the number of questions of the same agent that get no separate message.
@@ -154,38 +167,8 @@ func othersWaiting(a askback.Ask) []Line {
 	return []Line{Own("%d more questions of this agent wait in the inbox, without a message.", a.OthersWaiting)}
 }
 
-// titleOf returns the title of the message for an open ask. The title includes the label of the agent only if
-// the label is short.
-func titleOf(v view.Ask) string {
-	noun := "Question"
-	switch {
-	case v.Confirmation != nil && v.Confirmation.Dangerous:
-		noun = "Dangerous: approval needed"
-	case v.Confirmation != nil:
-		noun = "Approval needed"
-	case len(v.Questions) > 1:
-		noun = fmt.Sprintf("%d questions", len(v.Questions))
-	}
-	if titled(v) {
-		return noun + " from " + v.From().String()
-	}
-	return noun
-}
-
-// titled reports whether the title includes the label of the agent.
-func titled(v view.Ask) bool { return utf8.RuneCountInString(v.From().String()) <= maxTitleLabel }
-
-// fromLines returns a line with the label of the agent. If the title includes the label, it returns nil.
-func fromLines(v view.Ask) []Line {
-	if titled(v) {
-		return nil
-	}
-	return []Line{{Own: "From ", Foreign: v.From().String()}}
-}
-
-// maxTitleLabel is the maximum number of characters of an agent's label in a title. A title of ntfy has at
-// most 200 bytes, and a phone shows about forty characters.
-const maxTitleLabel = 40
+// fromLine returns the line with the asker of an ask.
+func fromLine(v view.Ask) Line { return Line{Own: "From ", Foreign: v.Origin().String()} }
 
 // contextLines returns the lines with the context of the ask. Without a context it returns nil.
 func contextLines(a askback.Ask) []Line {
@@ -205,6 +188,13 @@ func contextLines(a askback.Ask) []Line {
 // description of the call follows.
 func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	call := v.Confirmation
+	if call.Own {
+		lines = append([]Line{Own("Action:")}, quoteExact(call.Action)...)
+		if call.Details.String() != "" {
+			lines = append(append(lines, Own("Details:")), quoteExact(call.Details)...)
+		}
+		return lines
+	}
 	lines = append(lines, Line{Own: "Tool: ", Foreign: call.Tool.String()})
 	if c.Server != "" {
 		lines = append(lines, Line{Own: "Server: ", Foreign: call.Server.String()})
@@ -288,18 +278,19 @@ func howToAnswer(m Message) []Line {
 func Short(a askback.Ask, names bool) Message {
 	v := view.Of(a)
 	m := Message{
-		Tag: a.ID, Title: "Question", Link: a.PageURL, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous,
+		Tag: a.ID, Title: Title{Own: "Question"}, Link: a.PageURL,
+		Urgent: v.Confirmation != nil && v.Confirmation.Dangerous,
 	}
 	if v.Confirmation != nil {
-		m.Title = "Approval needed"
+		m.Title.Own = "Approval needed"
 	}
 	if names {
-		m.Title = titleOf(v)
-		m.Lines = append(append(m.Lines, fromLines(v)...), othersWaiting(a)...)
+		m.Title = shortTitle(a, v)
+		m.Lines = append(append(m.Lines, fromLine(v)), othersWaiting(a)...)
 		if a.Title != "" {
 			m.Lines = append(m.Lines, Line{Own: "Title: ", Foreign: v.Title.String()})
 		}
-		if c := v.Confirmation; c != nil {
+		if c := v.Confirmation; c != nil && !c.Own {
 			m.Lines = append(m.Lines, Line{Own: "Tool: ", Foreign: c.Tool.String()})
 		}
 		for _, q := range a.Questions {
@@ -324,19 +315,21 @@ const maxNoticeAnswer = 200
 // Answers and questions longer than maxNoticeAnswer are omitted.
 func Settled(a askback.Ask, names, buttons bool) Message {
 	v := view.Of(a)
-	m := Message{Tag: a.ID, Title: "No answer needed any more", Quiet: true, Settling: true, Link: a.PageURL}
+	m := Message{
+		Tag: a.ID, Title: Title{Own: "No answer needed any more"}, Quiet: true, Settling: true, Link: a.PageURL,
+	}
 	if v.Outcome == nil {
 		return m
 	}
 	if names {
-		m.Title = "Done: " + strings.TrimPrefix(titleOf(v), "Dangerous: ")
-		m.Lines = append(m.Lines, fromLines(v)...)
+		m.Title = settledTitle(v)
+		m.Lines = append(m.Lines, fromLine(v))
 		for _, q := range a.Questions {
 			if text := safetext.Line(q.Text).String(); utf8.RuneCountInString(text) <= maxNoticeAnswer {
 				m.Lines = append(m.Lines, Line{Own: Gutter, Foreign: text})
 			}
 		}
-		if c := v.Confirmation; c != nil {
+		if c := v.Confirmation; c != nil && !c.Own {
 			m.Lines = append(m.Lines, Line{Own: "Tool: ", Foreign: c.Tool.String()})
 		}
 		m.Lines = append(m.Lines, Line{Own: "It was ", Foreign: v.Outcome.Sentence.String()})
@@ -360,7 +353,7 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 // nothing of the ask and no link, because these people may not open its page.
 func Reassigned(a askback.Ask) Message {
 	return Message{
-		Tag: a.ID, Title: "No answer needed from you any more", Quiet: true, Settling: true,
+		Tag: a.ID, Title: Title{Own: "No answer needed from you any more"}, Quiet: true, Settling: true,
 		Lines: []Line{Own("The question was passed on to other people.")},
 	}
 }
@@ -380,7 +373,7 @@ func Late(a askback.Ask, person string) string {
 
 // TooLate returns the message for a person whose answer was late.
 func TooLate(a askback.Ask, person string) Message {
-	return Message{Tag: a.ID, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{
+	return Message{Tag: a.ID, Title: Title{Own: "Your answer was not needed any more"}, Settling: true, Lines: []Line{
 		{Foreign: Late(a, person)},
 	}}
 }
@@ -388,9 +381,10 @@ func TooLate(a askback.Ask, person string) Message {
 // Counted returns the message for a person whose approval was recorded but settled nothing, because more
 // people must approve.
 func Counted(a askback.Ask) Message {
-	return Message{Tag: a.ID, Title: "Your approval is recorded", Settling: true, Link: a.PageURL, Lines: []Line{
-		Own("%s. You can still deny it on its page.", CountedText(a)),
-	}}
+	return Message{
+		Tag: a.ID, Title: Title{Own: "Your approval is recorded"}, Settling: true, Link: a.PageURL,
+		Lines: []Line{Own("%s. You can still deny it on its page.", CountedText(a))},
+	}
 }
 
 // CountedText returns the number of required and recorded approvals, as a sentence without a period.
@@ -400,7 +394,7 @@ func CountedText(a askback.Ask) string {
 
 // Ended returns the message for a person who may not answer the ask, or whose ask no longer exists.
 func Ended(id string) Message {
-	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{
+	return Message{Tag: id, Title: Title{Own: "Your answer was not needed any more"}, Settling: true, Lines: []Line{
 		Own("The question no longer exists, or you may no longer answer it."),
 	}}
 }
@@ -408,7 +402,8 @@ func Ended(id string) Message {
 // NotApprover returns the message for a person whose decision was not recorded, because other people decide.
 func NotApprover(id string, err askback.NotApproverError) Message {
 	return Message{
-		Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Deciders("Reason: ", err)},
+		Tag: id, Title: Title{Own: "Your answer was not recorded"}, Settling: true,
+		Lines: []Line{Deciders("Reason: ", err)},
 	}
 }
 
@@ -420,7 +415,7 @@ func Deciders(own string, err askback.NotApproverError) Line {
 
 // Test returns the message that askback channel test sends.
 func Test() Message {
-	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{
+	return Message{Tag: "askback-test", Title: Title{Own: "Test from Askback"}, Lines: []Line{
 		Own("This receiver works. Questions of agents arrive like this."),
 	}}
 }

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/safetext"
@@ -68,6 +70,75 @@ func (c *Confirmation) Name() safetext.Text {
 		return safetext.Line(front(c.Action.String()))
 	}
 	return safetext.Line(c.Tool.String())
+}
+
+// Subject returns what the call does in one line, for the title of a message: the action, the text that the tool
+// runs, or the tool and then the description or the arguments. The text that a tool such as a shell runs comes
+// before the description, which may be untrue.
+func (c *Confirmation) Subject() safetext.Text {
+	if c.Own {
+		return c.Name()
+	}
+	words := c.program()
+	if words == "" {
+		words = c.Description.String()
+	}
+	if words == "" {
+		words = c.values()
+	}
+	if words == "" {
+		return c.Name()
+	}
+	return safetext.Line(c.Name().String() + ": " + front(words))
+}
+
+// programs are the names of the arguments with the text that a free-text tool runs.
+var programs = []string{"command", "cmd", "script", "code", "sql", "query", "url"}
+
+// program returns the text that a free-text tool runs, or "".
+func (c *Confirmation) program() string {
+	if !c.FreeText || c.Tree == nil {
+		return ""
+	}
+	for _, m := range c.Tree.Members {
+		if m.Value.Kind == StringValue && slices.Contains(programs, m.raw) {
+			return m.Value.Text.String()
+		}
+	}
+	return ""
+}
+
+// values returns the arguments in one line: the only value, if it is a string, or the names and the values.
+func (c *Confirmation) values() string {
+	if c.Tree == nil {
+		return ""
+	}
+	var parts []string
+	for _, m := range c.Tree.Members {
+		v := m.Value
+		switch {
+		case v.Kind == ObjectValue || v.Kind == ArrayValue:
+			return c.ArgumentsLine.String()
+		case v.Kind == StringValue && len(c.Tree.Members) == 1:
+			return v.Text.String()
+		}
+		parts = append(parts, m.Name.String()+": "+v.Text.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Origin describes where an ask comes from, in one line: the agent with its token, and the agents that started
+// a sub-agent.
+func (a Ask) Origin() safetext.Text {
+	words := a.From().String()
+	for n := range a.Path {
+		of := ", a sub-agent of "
+		if n > 0 {
+			of = " of "
+		}
+		words += of + a.Path[len(a.Path)-1-n].String()
+	}
+	return safetext.Line(words)
 }
 
 // front returns the beginning of a text in one line, cut between two words at maxHeadline.

@@ -108,8 +108,8 @@ var layers = map[string][]string{
 	},
 	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
 	"channel/webhook": {
-		".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext",
-		"internal/wire/compat",
+		".", "internal/channels", "internal/egress", "internal/message/notice", "internal/settings",
+		"internal/text/safetext", "internal/text/view", "internal/wire/compat",
 	},
 
 	"internal/channels": {
