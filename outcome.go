@@ -38,6 +38,15 @@ func (o *Outcome) Approved() bool {
 	return o != nil && o.Status == Answered && (o.Decision == Approve || o.Decision == ApproveAll)
 }
 
+// ReasonUnreached is the reason of a deadline that passed although no message about the ask was delivered.
+const ReasonUnreached = "no one could be reached in time"
+
+// Unreached reports whether the deadline passed and no message about the ask had been delivered, although there
+// were attempts. If no message was sent at all, because people read only the inbox, Unreached returns false.
+func (o *Outcome) Unreached() bool {
+	return o != nil && o.Status == Expired && o.Actor.Kind == ActorTimer && o.Reason == ReasonUnreached
+}
+
 // Same reports whether two outcomes have the same status, answers, comment, decision,
 // arguments and reason. It ignores the other fields and the texts of the questions.
 func (o *Outcome) Same(p *Outcome) bool {

@@ -87,7 +87,7 @@ const closing = `
   tools: [{name: tickets__close, input: {id: 7}}]
 - expect: 'did {"id":8}'
   tools: [{name: tickets__close, input: {id: 9}}]
-- expect: 'Denied by "ana": do not do this. Reason: "enough". The tool was not called.'
+- expect: 'Denied by "ana": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: "enough". The tool was not called.'
   reply: Closed.
 `
 

@@ -8,20 +8,19 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// noWorkaround ends the result of a tool call that was not approved. It keeps the model from reaching the
-// same goal in another way.
-const noWorkaround = " The tool was not called. Do not do the same in another way, such as with another tool."
+// notCalled ends the result of a tool call that was not approved.
+const notCalled = " The tool was not called."
 
 // Outcome returns the input for the run from ask, the settled ask of a call. Call and At of the input are not
 // set. The text and the JSON in its next line are the same as in the MCP tools (docs/wire.md §5). If a tool
-// was not approved, the text ends with noWorkaround before the JSON.
+// was not approved, the text ends with notCalled before the JSON.
 func (r *Runner) Outcome(_ conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
 	if call.Kind == conversation.KindTool && ask.Outcome.Approved() {
 		return conversation.AskSettled{Approved: true, AskID: ask.ID, Input: ask.Outcome.Input}
 	}
 	text, structured, isError := asktool.Result(ask)
 	if call.Kind == conversation.KindTool {
-		text += noWorkaround
+		text += notCalled
 	}
 	if len(structured) > 0 {
 		text += "\n" + string(structured)

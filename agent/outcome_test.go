@@ -119,24 +119,24 @@ func TestOutcomeIsExplainedToModel(t *testing.T) {
 			"declined",
 			ask, settled(askback.Questions, askback.Outcome{Status: askback.Declined, Reason: "busy"}),
 			[]string{
-				`The person declined to answer. Reason: "busy". This is not consent.`, `"status":"declined"`,
+				`"ana" declined to answer. Reason: "busy". This is not consent.`, `"status":"declined"`,
 			},
 			true, "",
 		},
 		{
-			"withdrawn", ask, settled(askback.Questions, askback.Outcome{Status: askback.Cancelled}),
-			[]string{"withdrawn before it was answered"},
+			"cancelled by a person", ask, settled(askback.Questions, askback.Outcome{Status: askback.Cancelled}),
+			[]string{`"ana" cancelled this request before it was answered.`},
 			true, "",
 		},
 		{
 			"expired, fail", ask, expired(askback.Questions, askback.OnTimeoutFail),
-			[]string{"There was no answer in time."},
+			[]string{"There was no answer in time: the deadline passed."},
 			true,
 			"ask_1 was not answered in time, and its on_timeout is fail",
 		},
 		{
 			"expired, decline", ask, expired(askback.Questions, askback.OnTimeoutDecline),
-			[]string{"There was no answer in time.", "This is not consent."},
+			[]string{"There was no answer in time: the deadline passed.", "This is not consent."},
 			true, "",
 		},
 		{"expired, default", ask, with(settled(askback.Questions, askback.Outcome{
@@ -154,15 +154,18 @@ func TestOutcomeIsExplainedToModel(t *testing.T) {
 		},
 		{"not confirmed", ask, settled(askback.Confirm,
 			askback.Outcome{Status: askback.Answered, Decision: askback.Deny, Reason: "no"}), []string{
-			`Denied by "ana": do not do this. Reason: "no".`, "\n" + `{"confirmed":false,`,
+			`Denied by "ana": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: "no".`, "\n" + `{"confirmed":false,`,
 		}, false, ""},
 		{"denied", tool, settled(askback.Confirm,
 			askback.Outcome{Status: askback.Answered, Decision: askback.Deny, Reason: "keep it"}), []string{
-			`Denied by "ana": do not do this. Reason: "keep it". The tool was not called. Do not do the same in another way, such as with another tool.` + "\n", `{"confirmed":false,`,
+			`Denied by "ana": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: "keep it". The tool was not called.` + "\n", `{"confirmed":false,`,
 		}, false, ""},
 		{
 			"approval declined", tool, settled(askback.Confirm, askback.Outcome{Status: askback.Declined}),
-			[]string{"This is not consent: do not do this. The tool was not called."},
+			[]string{
+				"This is not consent: do not do this, and do not reach the same end in another way, such as with " +
+					"another tool or command. The tool was not called.",
+			},
 			true, "",
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/codec"
 )
 
@@ -23,13 +24,13 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	isError = ask.Outcome.Status != askback.Answered
 	if ask.Kind == askback.Confirm {
 		confirmed := strconv.AppendBool([]byte(`{"confirmed":`), ask.Outcome.Approved())
-		return decisionText(ask), appendOutcome(confirmed, ask), isError
+		return outcometext.Decision(ask), appendOutcome(confirmed, ask), isError
 	}
 	isError = isError && !ask.Outcome.Defaulted
 	structured = appendOutcome(appendAnswers([]byte(`{"answers":`), ask), ask)
 	switch {
 	case isError:
-		text = noAnswerText(ask)
+		text = outcometext.NoAnswer(ask)
 	case ask.Outcome.Defaulted:
 		text = "There was no answer in time, so a timer applied the defaults you gave; no person chose them: " +
 			answerText(ask)
@@ -108,27 +109,37 @@ func answerTo(ask askback.Ask, q askback.Question) askback.QuestionAnswer {
 func answerText(ask askback.Ask) string {
 	text := make([]string, len(ask.Questions))
 	for i, q := range ask.Questions {
-		text[i] = sentence(q, answerTo(ask, q))
+		text[i] = sentence(ask, q)
 	}
-	return strings.Join(text, " ") + remarks(*ask.Outcome)
+	return strings.Join(text, " ") + outcometext.Remarks(*ask.Outcome)
 }
 
-func sentence(q askback.Question, a askback.QuestionAnswer) string {
+// sentence returns the answer to a question of a settled ask.
+func sentence(ask askback.Ask, q askback.Question) string {
+	a := answerTo(ask, q)
 	var values []string
 	for _, label := range a.Selected {
-		values = append(values, quote(label))
+		values = append(values, outcometext.Quote(label))
 	}
 	if a.Other != "" {
-		values = append(values, quote(a.Other)+freeTextMark(q))
+		values = append(values, outcometext.Quote(a.Other)+freeTextMark(q))
 	}
 	if len(values) == 0 {
-		values = []string{"no answer"}
+		values = []string{none(ask)}
 	}
-	text := quote(q.Text) + " = " + strings.Join(values, ", ")
+	text := outcometext.Quote(q.Text) + " = " + strings.Join(values, ", ")
 	if a.Notes != "" {
-		text += " [notes: " + quote(a.Notes) + "]"
+		text += " [notes: " + outcometext.Quote(a.Notes) + "]"
 	}
 	return text + "."
+}
+
+// none returns the answer to a question without an answer. A person skipped it, or it has no default.
+func none(ask askback.Ask) string {
+	if ask.Outcome.Defaulted {
+		return "no answer, and no default"
+	}
+	return outcometext.Skipped
 }
 
 // freeTextMark returns the mark that follows free text in an answer to q. If q has no
@@ -138,72 +149,4 @@ func freeTextMark(q askback.Question) string {
 		return ""
 	}
 	return " [in their own words]"
-}
-
-// remarks returns sentences with the comment and the reason of an outcome, if it has them. The remarks of a
-// timer are left out.
-func remarks(o askback.Outcome) string {
-	text := ""
-	if o.Actor.Kind == askback.ActorTimer {
-		return text
-	}
-	if o.Comment != "" {
-		text += " Comment: " + quote(o.Comment) + "."
-	}
-	if o.Reason != "" {
-		text += " Reason: " + quote(o.Reason) + "."
-	}
-	return text
-}
-
-// decisionText returns the text for a settled confirmation. It states whether the model
-// may do the action, and with which arguments.
-func decisionText(ask askback.Ask) string {
-	o := ask.Outcome
-	switch {
-	case o.Status != askback.Answered:
-		return noAnswerText(ask)
-	case !o.Approved():
-		return "Denied by " + actorText(o.Actor) + ": do not do this." + remarks(*o)
-	case len(o.Input) > 0:
-		return "Approved by " + actorText(o.Actor) + ", but with other arguments. Only these are approved, once: " +
-			string(jsonOf(o.Input)) + remarks(*o)
-	}
-	return "Approved by " + actorText(o.Actor) + ": do it once, with exactly these arguments." + remarks(*o)
-}
-
-// actorText describes the actor of an outcome. Only people are named. A name is quoted
-// like all text of people.
-func actorText(by askback.Actor) string {
-	switch {
-	case by.Kind == askback.ActorPolicy:
-		return "a standing approval, without asking a person"
-	case by.Kind == askback.ActorPerson && by.Name != "":
-		return quote(by.Name)
-	}
-	return "a " + string(by.Kind)
-}
-
-// noAnswerText returns a text that states why there is no answer, and that this is not consent.
-func noAnswerText(ask askback.Ask) string {
-	const next = " Continue by your own judgement if that is safe, or ask differently."
-	text := ""
-	switch ask.Outcome.Status {
-	case askback.Declined:
-		text = "The person declined to answer."
-	case askback.Cancelled:
-		text = "The request was withdrawn before it was answered."
-	default:
-		text = "There was no answer in time."
-	}
-	text += remarks(*ask.Outcome) + " This is not consent"
-	if ask.Kind == askback.Confirm {
-		return text + ": do not do this."
-	}
-	return text + "." + next
-}
-
-// quote returns s as a JSON string. The string is on one line, and no character of s can end the string.
-func quote(s string) string {
-	return string(codec.AppendString(nil, s))
 }

@@ -46,7 +46,19 @@ func answersOfAna(a ...askback.QuestionAnswer) *askback.Outcome {
 // The outcome determines the text for the model, and whether the call failed
 // (docs/wire.md §5).
 func TestResultTextDependsOnTheOutcome(t *testing.T) {
-	const noConsent = " This is not consent. Continue by your own judgement if that is safe, or ask differently."
+	const (
+		boundary = "do not do this, and do not reach the same end in another way, such as with another tool or " +
+			"command."
+		noConsent = " This is not consent. Do not assume an answer. Go on only with what does not depend on it"
+	)
+	expired := func(reason string) *askback.Outcome {
+		return &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: reason}
+	}
+	goesOn := newAsk(expired("no one answered in time"), database)
+	goesOn.OnTimeout = askback.OnTimeoutDecline
+	cancelled := func(by askback.Actor) *askback.Outcome {
+		return &askback.Outcome{Status: askback.Cancelled, Actor: by}
+	}
 	decided := func(d askback.Decision, by askback.Actor) *askback.Outcome {
 		return &askback.Outcome{Status: askback.Answered, Decision: d, Actor: by}
 	}
@@ -69,7 +81,7 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 				askback.QuestionAnswer{ID: "q1", Other: "DuckDB", Notes: "we have it"},
 				askback.QuestionAnswer{ID: "q2"}, askback.QuestionAnswer{ID: "q3", Other: "Fred"},
 			), database, sizes, title),
-			`User has answered your questions: "Which database?" = "DuckDB" [in their own words] [notes: "we have it"]. "Which sizes?" = no answer. "What is it called?" = "Fred".`, false,
+			`User has answered your questions: "Which database?" = "DuckDB" [in their own words] [notes: "we have it"]. "Which sizes?" = no answer (skipped: do not assume one). "What is it called?" = "Fred".`, false,
 		},
 		{
 			"several", newAsk(
@@ -85,18 +97,41 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 		}, database), `There was no answer in time, so a timer applied the defaults you gave; no person chose them: "Which database?" = "SQLite".`, false},
 		{
 			"declined", newAsk(&askback.Outcome{Status: askback.Declined, Actor: ana, Reason: "not mine"}, database),
-			`The person declined to answer. Reason: "not mine".` + noConsent, true,
+			`"ana" declined to answer. Reason: "not mine".` + noConsent + ", or ask a different question.", true,
 		},
 		{
-			"expired",
-			newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{
-				Kind: askback.ActorTimer,
-			}, Reason: "no one answered in time"}, database), "There was no answer in time." + noConsent, true,
+			"expired", newAsk(expired("no one answered in time"), database),
+			"There was no answer in time: the deadline passed." + noConsent + ", or ask again later.", true,
 		},
 		{
-			"withdrawn",
-			newAsk(&askback.Outcome{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent}},
-				database), "The request was withdrawn before it was answered." + noConsent, true,
+			"the asker goes on without an answer", goesOn,
+			"There was no answer in time: the deadline passed. This is not consent. The asker chose to go on without " +
+				"an answer: continue by your own judgement, but not with anything that needs consent.", true,
+		},
+		{
+			"no message arrived", newAsk(expired(askback.ReasonUnreached), database),
+			"No one could be reached: no message about this request was delivered before the deadline." + noConsent +
+				", and say that no one could be reached.", true,
+		},
+		{
+			"withdrawn by the agent", newAsk(cancelled(askback.Actor{Kind: askback.ActorAgent}), database),
+			"The agent withdrew this request before it was answered. This is not consent. Ask again if you still " +
+				"need the answer.", true,
+		},
+		{
+			"cancelled by a person", newAsk(cancelled(ana), database),
+			`"ana" cancelled this request before it was answered. This is not consent. Do not ask this again, and do ` +
+				"not go on with what it was about, unless a person tells you to.", true,
+		},
+		{
+			"cancelled by an operator",
+			newConfirmation(cancelled(askback.Actor{Kind: askback.ActorOperator, Name: "root"})),
+			"An operator cancelled this request before it was answered. This is not consent: " + boundary, true,
+		},
+		{
+			"cancelled with its session",
+			newConfirmation(cancelled(askback.Actor{Kind: askback.ActorTimer})),
+			"The session of this request failed before it was answered. This is not consent: " + boundary, true,
 		},
 		{
 			"pending", newAsk(nil, database),
@@ -111,16 +146,16 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 			"Approved by a standing approval, without asking a person: do it once, with exactly these arguments.",
 			false,
 		},
-		{"denied", newConfirmation(denied), `Denied by "ana": do not do this. Reason: "no backup".`, false},
-		{"edited", newConfirmation(edited), `Approved by "ana", but with other arguments. Only these are approved, once: {"action":"Archive it <now>"}`, false},
+		{"denied", newConfirmation(denied), `Denied by "ana": ` + boundary + ` Reason: "no backup".`, false},
+		{"edited", newConfirmation(edited), `Approved by "ana", who changed the arguments. You sent {"action":"Delete it"}. Only these are approved, once: {"action":"Archive it <now>"}.`, false},
 		{
 			"not decided in time",
 			newConfirmation(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}),
-			"There was no answer in time. This is not consent: do not do this.", true,
+			"There was no answer in time: the deadline passed. This is not consent: " + boundary, true,
 		},
 		{
 			"declined to decide", newConfirmation(&askback.Outcome{Status: askback.Declined, Actor: ana}),
-			"The person declined to answer. This is not consent: do not do this.", true,
+			`"ana" declined to decide. This is not consent: ` + boundary, true,
 		},
 	} {
 		text, structured, isError := asktool.Result(c.ask)

@@ -42,7 +42,7 @@ func TestToolRunsWithApprovedArguments(t *testing.T) {
 				map[string]any{"behavior": "allow", "updatedInput": map[string]any{"command": "ls build", "n": 2.0}},
 			},
 			{askback.Decide(askback.Deny, "keep it"), map[string]any{
-				"behavior": "deny", "message": `Denied by "ana": do not do this. Reason: "keep it".`,
+				"behavior": "deny", "message": `Denied by "ana": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: "keep it".`,
 			}},
 		} {
 			done := startCall(t.Context(), cs, "permission_prompt", bash)

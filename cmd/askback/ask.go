@@ -14,9 +14,11 @@ import (
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/terminal"
 )
 
 // requestFlags are the flags of both ask and confirm.
@@ -228,7 +230,8 @@ func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 			return err
 		}
 	}
-	return exitError{exitNo, "approved with other arguments only: " + safetext.Line(string(ask.Outcome.Input)).String()}
+	return exitError{exitNo, fmt.Sprintf("%s approved other arguments only. You sent %s; approved is %s",
+		ask.Outcome.Actor, safetext.Line(string(ask.Confirmation.Input)), safetext.Line(string(ask.Outcome.Input)))}
 }
 
 // consume uses up an approval before it is reported, so that a repeated command with the
@@ -290,13 +293,13 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	standing := view.Of(ask).Status().String()
 	switch {
 	case o.Status == askback.Declined:
-		return exitError{exitNo, withReason(standing, o.Reason)}
+		return exitError{exitNo, withReason(standing, o.Reason) + boundary(io, ask)}
 	case o.Status == askback.Cancelled:
-		return exitError{exitCancelled, withReason(standing, o.Reason)}
+		return exitError{exitCancelled, withReason(standing, o.Reason) + boundary(io, ask)}
 	case o.Status == askback.Expired && !o.Defaulted:
-		return exitError{exitExpired, standing}
+		return exitError{exitExpired, standing + boundary(io, ask)}
 	case ask.Kind == askback.Confirm && !o.Approved():
-		return exitError{exitNo, withReason(standing, o.Reason)}
+		return exitError{exitNo, withReason(standing, o.Reason) + boundary(io, ask)}
 	case o.Defaulted, o.Actor.Kind == askback.ActorPolicy:
 		note(io.err, standing)
 	}
@@ -308,6 +311,15 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 		return nil
 	}
 	return printAnswers(io.out, o.Answers, ask.Questions)
+}
+
+// boundary returns a line for a model that runs the command. It forbids an action without an approval. It is ""
+// for questions, and at a terminal.
+func boundary(io streams, ask askback.Ask) string {
+	if ask.Kind != askback.Confirm || terminal.IsTerminal(io.err) {
+		return ""
+	}
+	return "\nThis is not consent: " + outcometext.Boundary + "."
 }
 
 // remarks writes the notes, the comment and the reason of an outcome to w.

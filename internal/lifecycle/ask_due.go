@@ -78,9 +78,28 @@ func due(s AskState, in Due) (Result[AskState], error) {
 		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer},
 		At: in.At,
 	}
+	if r.State.unreached() {
+		o.Reason = askback.ReasonUnreached
+	}
 	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
 		o.Answers, o.Defaulted = s.Ask.Defaults(), true
 	}
 	end, err := settle(r.State, askback.EventQuestionExpired, o)
 	return r.then(end), err
+}
+
+// unreached reports whether each attempt to send the ask to people has failed, and no person is known to have
+// seen the ask.
+func (s AskState) unreached() bool {
+	tried := false
+	for _, d := range s.Deliveries {
+		switch {
+		case ToCallback(d):
+		case d.Status == askback.DeliverySent, d.Receipt != "", !d.SeenAt.IsZero():
+			return false
+		default:
+			tried = tried || d.Attempts > 0
+		}
+	}
+	return tried && len(s.Ask.Claims) == 0 && len(s.Ask.Votes) == 0
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -153,8 +154,7 @@ type specific struct {
 func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	if edited := editedInput(own, ask); edited != nil {
 		if lacksMember(edited, own.Input) {
-			return encode(output{Decision: "deny", Reason: "Not approved as called. Call the tool again with these " +
-				"arguments, which will be asked about again: " + string(edited)})
+			return encode(output{Decision: "deny", Reason: outcometext.OtherArguments(ask) + outcometext.CallAgain})
 		}
 		return encode(output{Decision: "allow", Specific: &specific{BeforeTool, edited}})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/limits"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -142,8 +143,7 @@ func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
 	text, _, _ := asktool.Result(ask)
 	switch {
 	case o.Approved() && len(o.Input) > 0:
-		return Denied, "Not approved as called. Call the tool again with these arguments, which will be asked " +
-			"about again: " + string(o.Input)
+		return Denied, outcometext.OtherArguments(ask) + outcometext.CallAgain
 	case o.Approved():
 		return Allowed, text
 	case o.Status == askback.Answered && o.Decision == askback.Deny:

@@ -192,7 +192,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 		{askback.Answer{Decision: askback.ApproveAll}, `{"reply":"once"}`},
 		{
 			askback.Answer{Decision: askback.Deny, Reason: "once"},
-			`{"message":"Denied by \"ana\": do not do this. Reason: \"once\".","reply":"reject"}`,
+			`{"message":"Denied by \"ana\": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: \"once\".","reply":"reject"}`,
 		},
 	} {
 		id := fmt.Sprintf("per_%d", i)
@@ -205,7 +205,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 	if _, err := a.person.Decline(a.bounded(), ask.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	a.receives(`/permission/per_8/reply {"message":"The person declined to answer. This is not consent: do not do this.","reply":"reject"}`)
+	a.receives(`/permission/per_8/reply {"message":"\"ana\" declined to decide. This is not consent: do not do this, and do not reach the same end in another way, such as with another tool or command.","reply":"reject"}`)
 	a.events <- `{"directory":"/srv/app","payload":{"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which?","header":"W","options":[{"label":"a","description":""},{"label":"b","description":""}]}]}}}`
 	a.answer(a.next().ID, askback.Choose("b"))
 	a.receives(`/question/que_1/reply {"answers":[["b"]]}`)

@@ -60,6 +60,8 @@ func sentence(o askback.Outcome) string {
 		return "expired without an answer; the default answer was used"
 	case o.Actor.Kind == askback.ActorTimer && o.Status == askback.Cancelled:
 		return "cancelled when its session ended"
+	case o.Unreached():
+		return "expired: no message about it was delivered"
 	case o.Actor.Kind == askback.ActorTimer:
 		return "expired without an answer"
 	case o.Actor.Kind == askback.ActorAgent && o.Status == askback.Cancelled:

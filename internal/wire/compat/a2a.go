@@ -160,10 +160,7 @@ func (t a2aTask) confirmation(call a2aCall, text string) Call {
 			case o.Status != askback.Answered:
 				return nil, unanswered(ask)
 			case o.Approved() && len(o.Input) > 0:
-				return nil, &Unanswered{
-					ask.Status,
-					"A person approved other arguments, which this agent does not accept. This is not consent.",
-				}
+				return nil, otherArguments(ask)
 			}
 			metadata := map[string]any{"adk_type": "function_response"}
 			if o.Reason != "" || o.Comment != "" {

@@ -210,9 +210,7 @@ func (i aguiInterrupt) decision(bound bool, ask askback.Ask) (any, error) {
 	}
 	approved := o.Approved()
 	if approved && len(o.Input) > 0 && !(bound && i.schema.edits) {
-		return nil, &Unanswered{
-			ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent.",
-		}
+		return nil, otherArguments(ask)
 	}
 	if i.schema.kind == "boolean" || i.schema.kind == "" && !bound {
 		return i.entry(ask, approved), nil

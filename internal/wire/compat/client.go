@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/limits"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -233,16 +234,13 @@ type Unanswered struct {
 func (u *Unanswered) Error() string { return u.text }
 
 func unanswered(ask askback.Ask) *Unanswered {
-	text := map[askback.Status]string{
-		askback.Pending:   "There is no answer yet.",
-		askback.Declined:  "The person declined to answer.",
-		askback.Cancelled: "The request was withdrawn before it was answered.",
-		askback.Expired:   "There was no answer in time.",
-	}[ask.Status]
-	if o := ask.Outcome; o != nil && o.Reason != "" && o.Actor.Kind != askback.ActorTimer {
-		text += " Reason: " + Quoted(o.Reason) + "."
-	}
-	return &Unanswered{ask.Status, text + " This is not consent."}
+	return &Unanswered{ask.Status, outcometext.NoAnswer(ask)}
+}
+
+// otherArguments returns the error for an approval of arguments that the client cannot run.
+func otherArguments(ask askback.Ask) *Unanswered {
+	const notConsent = " This is not consent to the arguments that you sent."
+	return &Unanswered{ask.Status, outcometext.OtherArguments(ask) + notConsent}
 }
 
 // Quoted returns s as a JSON string, so that no character of s can end the quotation.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -182,17 +183,15 @@ func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error
 	case o.Approved() && len(o.Input) > 0 && a.may("edit"):
 		d = a.edit(o.Input)
 	case o.Approved() && len(o.Input) > 0:
-		return nil, &Unanswered{
-			ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent.",
-		}
+		return nil, otherArguments(ask)
 	case o.Approved() && a.may("approve"):
 		d.Type = "approve"
 	case o.Approved():
 		d = a.edit(a.args) // only edited actions are accepted
 	case o.Status == askback.Answered && a.may("respond") && !a.may("reject"):
-		d = actionDecision{Type: "respond", Message: denialText(*o)}
+		d = actionDecision{Type: "respond", Message: outcometext.Denial(ask)}
 	case o.Status == askback.Answered:
-		d = actionDecision{Type: "reject", Message: denialText(*o)}
+		d = actionDecision{Type: "reject", Message: outcometext.Denial(ask)}
 	default:
 		return nil, unanswered(ask)
 	}

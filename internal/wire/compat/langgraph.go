@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -142,29 +143,16 @@ func (i interrupt) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 		return []interruptReply{{"edit", interruptAction{i.action, o.Input}}}, nil
 	case o.Approved() && i.respond:
 		return []interruptReply{
-			{"response", "Not approved as sent. A person would approve these arguments: " + string(o.Input)},
+			{"response", outcometext.OtherArguments(ask)},
 		}, nil
 	case o.Approved():
-		return nil, &Unanswered{
-			ask.Status, "A person approved other arguments, which this graph does not accept. This is not consent.",
-		}
+		return nil, otherArguments(ask)
 	case o.Status == askback.Answered && i.respond:
-		return []interruptReply{{"response", denialText(*o)}}, nil
+		return []interruptReply{{"response", outcometext.Denial(ask)}}, nil
 	case (o.Status == askback.Answered || o.Status == askback.Declined) && i.ignore:
 		return []interruptReply{{Type: "ignore"}}, nil
 	case o.Status == askback.Answered:
-		return nil, &Unanswered{ask.Status, denialText(*o)}
+		return nil, &Unanswered{ask.Status, outcometext.Denial(ask)}
 	}
 	return nil, unanswered(ask)
-}
-
-// denialText returns the text of a denial. The reason alone could be mistaken for consent.
-func denialText(o askback.Outcome) string {
-	out := "Denied: do not do this."
-	for _, text := range []string{o.Reason, o.Comment} {
-		if text != "" {
-			out += " A person wrote: " + Quoted(text) + "."
-		}
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/outcometext"
 	"github.com/askback/askback/internal/text/resumecontext"
 )
 
@@ -64,18 +65,24 @@ func questionLines(a askback.Ask) (lines []string) {
 func resultText(a askback.Ask, i int) string {
 	o := a.Outcome
 	switch {
-	case o.Status == askback.Declined:
-		return "The person declined to answer. This is not consent." + suffix("reason", o.Reason)
-	case o.Status == askback.Cancelled:
-		return "The question was withdrawn without an answer. This is not consent." + suffix("reason", o.Reason)
 	case o.Status == askback.Expired && o.Defaulted:
 		return answerText(a, i) + " (there was no answer in time; this is the default that was set beforehand)"
 	case o.Status == askback.Expired:
-		return "There was no answer in time. This is not consent."
+		return outcometext.Ended(a) + notConsent(a)
+	case o.Status != askback.Answered:
+		return outcometext.Ended(a) + notConsent(a) + suffix("reason", o.Reason)
 	case a.Confirmation != nil:
 		return decisionText(o)
 	}
 	return answerText(a, i)
+}
+
+// notConsent states that an outcome is not consent.
+func notConsent(a askback.Ask) string {
+	if a.Kind == askback.Confirm {
+		return " This is not consent: " + outcometext.Boundary + "."
+	}
+	return " This is not consent."
 }
 
 // answerText returns the answer to question i with the notes, or "(no answer)".
@@ -93,13 +100,15 @@ func decisionText(o *askback.Outcome) string {
 		text = askback.ConfirmYes
 	}
 	switch {
+	case !o.Approved():
+		text += " (" + outcometext.Boundary + ")"
 	case o.Actor.Kind == askback.ActorPolicy:
 		text += " (by a standing approval)"
 	case o.Decision == askback.ApproveAll:
 		text += " (from now on without asking)"
 	}
 	if len(o.Input) > 0 {
-		text += ", with these arguments instead: " + string(o.Input)
+		text += ", with these arguments instead, changed by " + outcometext.Actor(o.Actor) + ": " + string(o.Input)
 	}
 	return text + suffix("reason", o.Reason)
 }

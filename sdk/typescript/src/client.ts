@@ -1,5 +1,5 @@
 import { canonical, digest } from "./digest.ts";
-import { AskbackError, NotAnsweredError, PendingError, UnreachableError } from "./errors.ts";
+import { AskbackError, BOUNDARY, NotAnsweredError, PendingError, UnreachableError } from "./errors.ts";
 import { type Call, needed, sleep, Transport, variable } from "./transport.ts";
 import type { Ask, AskRequest, ConfirmRequest, Input, Outcome, QuestionAnswer } from "./wire.ts";
 
@@ -101,7 +101,7 @@ export class Decision {
   get message(): string {
     const name = JSON.stringify(this.outcome.by.name);
     const reason = this.reason ? ` Reason: ${JSON.stringify(this.reason)}.` : "";
-    return this.approved ? `Approved by ${name}.${reason}` : `Denied by ${name}: do not do this.${reason}`;
+    return this.approved ? `Approved by ${name}.${reason}` : `Denied by ${name}: ${BOUNDARY}.${reason}`;
   }
 
   /**

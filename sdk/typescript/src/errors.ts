@@ -36,17 +36,27 @@ export class NotAnsweredError extends AskbackError {
   }
 }
 
+/** Forbids an action that has no consent, and other means to the same end. */
+export const BOUNDARY =
+  "do not do this, and do not reach the same end in another way, such as with another tool or command";
+
 function notAnswered(ask: Ask): string {
   const o = ask.outcome;
-  const name = o?.by?.name ? ` by ${JSON.stringify(o.by.name)}` : "";
-  const reason = o?.reason && o.by?.kind !== "timer" ? ` Reason: ${JSON.stringify(o.reason)}.` : "";
+  const kind = o?.by?.kind;
+  const person = kind === "operator" ? "An operator" : "A person";
+  const name = kind === "person" && o?.by?.name ? JSON.stringify(o.by.name) : person;
+  const reason = o?.reason && kind !== "timer" ? ` Reason: ${JSON.stringify(o.reason)}.` : "";
   const what: { [status: string]: string } = {
-    declined: `A person declined to answer${name}.`,
-    cancelled: `The ask was cancelled${name}.`,
-    expired: "The deadline passed, and no person answered.",
+    declined: `${name} declined to answer.`,
+    cancelled: `${name} cancelled this request before it was answered.`,
+    expired: "There was no answer in time: the deadline passed.",
   };
+  if (kind === "agent") what.cancelled = "The agent withdrew this request before it was answered.";
+  if (kind === "timer") what.cancelled = "The session of this request failed before it was answered.";
+  if (kind === "timer" && o?.reason === "no one could be reached in time")
+    what.expired = "No one could be reached: no message about this request was delivered before the deadline.";
   const ended = what[ask.status] ?? `The ask ended with an unknown status, ${JSON.stringify(ask.status)}.`;
-  return `${ended}${reason} This is not consent.`;
+  return `${ended}${reason} This is not consent${ask.confirmation ? `: ${BOUNDARY}` : ""}.`;
 }
 
 /** The body of a reply with an error: a problem (RFC 9457). */

@@ -1,5 +1,5 @@
 import type { Decision } from "./client.ts";
-import { ConsumedError, DigestError, InvalidError, NotAnsweredError } from "./errors.ts";
+import { BOUNDARY, ConsumedError, DigestError, InvalidError, NotAnsweredError } from "./errors.ts";
 import type { Input } from "./wire.ts";
 
 /** A decision as frameworks need it: every outcome except an approval is a denial, with its reason. */
@@ -46,7 +46,7 @@ function explain(err: Error): string {
       "This approval was used before, so the call may have run already. " +
       "Check that first; then it can be asked again."
     );
-  return `Not approved: do not do this. ${err.message}`;
+  return `Not approved: ${BOUNDARY}. ${err.message}`;
 }
 
 /** Returns the name of a call within a run, which makes sure that it is asked once. */

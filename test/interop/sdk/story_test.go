@@ -62,7 +62,7 @@ func TestDenialContainsTheReason(t *testing.T) {
 		if r.Approved || r.Error != "" || r.Reason != "not on Fridays" {
 			t.Errorf("got %+v, want a denial with its reason", r)
 		}
-		contains(t, r.Message, `Denied by "ana": do not do this. Reason: "not on Fridays".`)
+		contains(t, r.Message, `Denied by "ana": do not do this, and do not reach the same end in another way, such as with another tool or command. Reason: "not on Fridays".`)
 	})
 }
 

@@ -120,7 +120,9 @@ var layers = map[string][]string{
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {".", "internal/text/resumecontext", "internal/limits"},
 	// The ask tools for models, used by every program that serves them.
-	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
+	"asktool": {
+		".", "internal/text/outcometext", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode",
+	},
 
 	"test/kit/arch":        {},
 	"test/kit/browsertest": {},
@@ -157,7 +159,8 @@ var layers = map[string][]string{
 		"internal/text/spelling",
 	},
 	"internal/wire/compat": {
-		".", "internal/text/resumecontext", "internal/limits", "internal/wire/jcs", "internal/wire/decode",
+		".", "internal/text/outcometext", "internal/text/resumecontext", "internal/limits", "internal/wire/jcs",
+		"internal/wire/decode",
 	},
 	"internal/command/githubaction": {".", "internal/limits", "asktool", "internal/text/safetext"},
 	"internal/ids":                  {},
@@ -195,14 +198,15 @@ var layers = map[string][]string{
 		"internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling",
 		"internal/text/linediff", "internal/text/plan",
 	},
-	"internal/text/plan": {},
+	"internal/text/plan":        {},
+	"internal/text/outcometext": {".", "internal/text/plan", "internal/wire/codec", "internal/wire/jcs"},
 
 	// Coding agents. One row applies to the folders of all agents, so that no agent imports another.
 	"internal/agents": {"internal/agents/*", "internal/wire/compat"},
 	"internal/agents/...": {
 		".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog",
 		"internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat",
-		"internal/wire/decode", "internal/wire/jcs", "internal/text/plan",
+		"internal/wire/decode", "internal/wire/jcs", "internal/text/outcometext", "internal/text/plan",
 	},
 	"internal/agents/codex/appserver": {
 		".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2",
@@ -215,7 +219,8 @@ var layers = map[string][]string{
 		"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling",
 	},
 	"internal/agents/hook": {
-		".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause", "internal/text/plan",
+		".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause", "internal/text/outcometext",
+		"internal/text/plan",
 	},
 	"internal/agents/hook/hooktest": {
 		".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden",
@@ -262,6 +267,7 @@ var pure = map[string]string{
 	"internal/text/safetext":          "github.com/rivo/uniseg",
 	"internal/text/lookalike":         "golang.org/x/text/unicode/norm",
 	"internal/text/markdown":          "",
+	"internal/text/outcometext":       "",
 	"internal/text/plan":              "",
 	"internal/hosted/schedule":        "github.com/robfig/cron/v3",
 	"internal/text/linediff":          "",

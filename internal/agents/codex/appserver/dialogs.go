@@ -64,12 +64,9 @@ func (s *session) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 	s.dialogs.Close(open)
 }
 
-// explain adds the reason of a denial, if any, to the turn, because the answer to a request cannot contain a
-// reason. If the turn is over, the app-server rejects the addition.
+// explain adds the text of a denial with its reason to the turn, because the answer to a request cannot contain a
+// text. If the turn is over, the app-server rejects the addition.
 func (s *session) explain(d openDialog, ask askback.Ask) {
-	if ask.Outcome.Reason == "" {
-		return
-	}
 	text, _, _ := asktool.Result(ask)
 	s.call("turn/steer", map[string]any{
 		"threadId": d.thread, "expectedTurnId": d.turn, "input": []any{map[string]any{"type": "text", "text": text}},

@@ -36,14 +36,27 @@ class NotAnsweredError(AskbackError):
 def _not_answered(ask: Ask) -> str:
     outcome = cast("Mapping[str, Any]", ask.get("outcome") or {})
     by = outcome.get("by") or {}
-    name = f" by {quoted(by['name'])}" if by.get("name") else ""
-    reason = f" Reason: {quoted(outcome['reason'])}." if outcome.get("reason") and by.get("kind") != "timer" else ""
+    kind = by.get("kind")
+    name = "An operator" if kind == "operator" else "A person"
+    if kind == "person" and by.get("name"):
+        name = quoted(by["name"])
+    reason = f" Reason: {quoted(outcome['reason'])}." if outcome.get("reason") and kind != "timer" else ""
+    cancelled = {
+        "agent": "The agent withdrew this request before it was answered.",
+        "timer": "The session of this request failed before it was answered.",
+    }
+    unreached = kind == "timer" and outcome.get("reason") == "no one could be reached in time"
     what = {
-        "declined": f"A person declined to answer{name}.",
-        "cancelled": f"The ask was cancelled{name}.",
-        "expired": "The deadline passed, and no person answered.",
+        "declined": f"{name} declined to answer.",
+        "cancelled": cancelled.get(str(kind), f"{name} cancelled this request before it was answered."),
+        "expired": "No one could be reached: no message about this request was delivered before the deadline."
+        if unreached
+        else "There was no answer in time: the deadline passed.",
     }.get(ask["status"], f"The ask ended without an answer, with the status {quoted(ask['status'])}.")
-    return f"{what}{reason} This is not consent."
+    return f"{what}{reason} This is not consent{': ' + BOUNDARY if ask.get('confirmation') else ''}."
+
+
+BOUNDARY = "do not do this, and do not reach the same end in another way, such as with another tool or command"
 
 
 def quoted(text: str) -> str:

@@ -16,7 +16,15 @@ from typing import Any, Generator, Mapping, TypeVar, Union, cast
 from urllib.parse import quote
 
 from ._digest import canonical, digest
-from ._errors import AskbackError, NotAnsweredError, PendingError, ProblemError, UnreachableError, problem_error
+from ._errors import (
+    BOUNDARY,
+    AskbackError,
+    NotAnsweredError,
+    PendingError,
+    ProblemError,
+    UnreachableError,
+    problem_error,
+)
 from ._wire import CONFIRMATION_FIELDS, Ask, Input
 
 # How long a reply may take in addition to the time that the server was asked to wait, in seconds.
@@ -256,7 +264,7 @@ class BaseDecision:
         """The decision in words for a model."""
         name = canonical(self.outcome["by"]["name"])
         reason = f" Reason: {canonical(self.reason)}." if self.reason else ""
-        return f"Approved by {name}.{reason}" if self.approved else f"Denied by {name}: do not do this.{reason}"
+        return f"Approved by {name}.{reason}" if self.approved else f"Denied by {name}: {BOUNDARY}.{reason}"
 
     def spending(self, input: Input | None, patience: float) -> Flow[None]:
         """Return the flow that uses the approval."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, Sequence
 
 from ._client import Askback, AsyncAskback
-from ._errors import AskbackError, ConsumedError, DigestError, InvalidError, NotAnsweredError
+from ._errors import BOUNDARY, AskbackError, ConsumedError, DigestError, InvalidError, NotAnsweredError
 from ._wire import ConfirmFields, Input
 
 
@@ -47,7 +47,7 @@ def _denied(err: AskbackError) -> Verdict:
             "This approval was used before, so the call may have run already. "
             "Check that first; then it can be asked again.",
         )
-    return Verdict(False, f"Not approved: do not do this. {err}")
+    return Verdict(False, f"Not approved: {BOUNDARY}. {err}")
 
 
 def verdicts(askback: Askback, calls: Sequence[ToolCall], wait: float | None = None) -> list[Verdict]:
