@@ -38,7 +38,7 @@ func TestTerminalShowsEveryField(t *testing.T) {
 		"Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At", "Held.SendsAt",
 		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "CreatedAt", "OnTimeout", "PageURL",
 		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest",
-		"Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"Outcome.Defaulted", "Outcome.Waiting", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the terminal does not show: want -, got +\n%s", diff)
 	}

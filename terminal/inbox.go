@@ -49,8 +49,9 @@ type InboxOptions struct {
 //   - An answer is for the call that was shown: its digest is compared before it is sent.
 //   - An answer can be undone for a moment, as in the browser. Then the server sends it, even
 //     if the person has left the inbox.
-//   - Text of an agent is right of a gutter. The list and an ask are side by side only if there is
-//     no right-to-left text, because a terminal could swap the two.
+//   - Text of an agent is right of a gutter. A terminal could reorder a row with right-to-left text,
+//     so the list and the selected ask share no row with such text, and an ask with such text is
+//     opened on the whole screen.
 type Inbox struct {
 	tty     *TTY
 	client  InboxClient
@@ -134,6 +135,7 @@ type inbox struct {
 	done    bool
 	width   int
 	height  int
+	crowded bool // whether too few rows of the list can have a row of the selected ask beside them
 
 	items    []*item
 	more     bool // whether there are further pages that were not read
@@ -338,7 +340,7 @@ func (i *inbox) hasTyped(id string) bool {
 // also reads the draft of that ask.
 func (i *inbox) arrive() (cmd tea.Cmd) {
 	id := ""
-	if i.isSplit() || i.inDetail {
+	if i.isBeside() || i.inDetail {
 		id = i.current
 	}
 	if i.mode == helping || i.mode == batching || i.mode == decided {

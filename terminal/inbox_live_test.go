@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
@@ -289,15 +290,15 @@ func TestInboxIsDrawnAgainAfterResize(t *testing.T) {
 	f.shows(120, `> +\d+s │ Which database.* │ `)
 }
 
-// The selected ask is beside the list from 90 columns on. Right-to-left text is not beside other text,
-// because a terminal could swap the two (T9).
+// The selected ask is beside the list from 90 columns on, also if another ask has right-to-left text. A row with
+// such text is not beside other text, because a terminal could swap the two (T9).
 func TestListIsBesideTheAsk(t *testing.T) {
 	const both = `│ Which\?.*│.*asks │ Which\?|> +\d+s │ Which\? .*│ `
 	for _, c := range []struct {
 		width int
 		other string
 		want  bool
-	}{{89, "plain", false}, {90, "plain", true}, {200, "plain", true}, {200, "שלום", false}} {
+	}{{89, "plain", false}, {90, "plain", true}, {200, "plain", true}, {200, "שלום", true}} {
 		f := newInboxFixture(t)
 		f.ask("a", questionRequest("Which?", "x", "y"))
 		f.ask("b", questionRequest(c.other))
@@ -306,6 +307,43 @@ func TestListIsBesideTheAsk(t *testing.T) {
 			t.Errorf("%d columns, %s: side by side is %t, want %t:\n%s", c.width, c.other, got, c.want,
 				f.screen(c.width))
 		}
+	}
+}
+
+// An ask with right-to-left text is not beside the list, and leaves the split of the other asks. It is opened on the
+// whole screen, and a key decides no call that is not on the screen.
+func TestRightToLeftAskOpensOnTheWholeScreen(t *testing.T) {
+	f := newInboxFixture(t)
+	f.ask("a", questionRequest("Which?", "x", "y"))
+	id := f.ask("b", callRequest("send", `{"text": "هل أرسله؟"}`, false))
+	f.open(f.ana, 120)
+	f.shows(120, `asks │ Which\?`)
+	f.press("j")
+	f.shows(120, `Which\? .*│ (?s).*This ask has right-to-left text\. Enter opens it on the whole screen\.`)
+	f.press("a")
+	f.shows(120, `(?s)with │.*Read it first`)
+	if screen := f.screen(120); strings.Contains(screen, "Which?") {
+		t.Errorf("the list is beside the ask:\n%s", screen)
+	}
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("got %s", got)
+	}
+	f.press("esc", "k")
+	f.shows(120, `asks │ Which\?`)
+}
+
+// If most rows of the list have right-to-left text, the list is alone.
+func TestListOfRightToLeftAsksIsAlone(t *testing.T) {
+	f := newInboxFixture(t)
+	f.height = 16
+	f.ask("a", questionRequest("Which?", "x", "y"))
+	for range 6 {
+		f.ask("b", questionRequest("שלום"))
+	}
+	f.open(f.ana, 120)
+	f.shows(120, `> +\d+s │ Which\?`)
+	if screen := f.screen(120); matches(`Which\? +│`, screen) {
+		t.Errorf("the ask is beside the list:\n%s", screen)
 	}
 }
 
@@ -362,6 +400,10 @@ func (f *inboxFixture) checkCells(t testingT, width int) {
 	rows := s.rows()
 	split := width >= 90 && isSplitAt(rows, list)
 	for y, row := range rows {
+		if split && strings.ContainsFunc(string(row), safetext.IsRightToLeft) &&
+			strings.TrimSpace(string(row[list:])) != "" {
+			t.Fatalf("%d columns, row %d: right-to-left text is beside other text: %q", width, y, string(row))
+		}
 		left, right := row, []rune(nil)
 		if split && row[list] == '│' {
 			left, right = row[:list], row[list+2:]

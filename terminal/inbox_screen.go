@@ -18,28 +18,52 @@ const (
 	maxList     = 64
 	narrowWidth = 60 // a narrower screen has a short title and a short list of keys
 	paneGap     = 2  // a line and a space between the list and the ask
+	minBeside   = 8  // rows for the ask beside the list; with fewer, there is only the list
 )
 
 // listColumns returns the number of columns for the list beside an ask.
 func (i *inbox) listColumns() int { return min(max(i.width*2/5, minList), maxList) }
 
-// isSplit reports whether the selected ask is beside the list.
+// isSplit reports whether the screen has columns for the list and for the selected ask. A terminal may reorder
+// a row that contains right-to-left text, so such a row is never shared. An ask with such text is opened on the
+// whole screen, and a row of the list with such text leaves the rest of the screen row empty.
 func (i *inbox) isSplit() bool {
-	if i.width < minSplit || i.current == "" {
-		return false
-	}
-	return !slices.ContainsFunc(i.items, func(it *item) bool { return it.rightToLeft }) && !i.rightToLeft()
+	return i.width >= minSplit && i.current != "" && !i.crowded && !(i.inDetail && i.rightToLeft())
 }
 
-// rightToLeft reports whether the selected ask has right-to-left text.
+// isBeside reports whether the text of the selected ask is beside the list.
+func (i *inbox) isBeside() bool { return i.isSplit() && !i.rightToLeft() }
+
+// rightToLeft reports whether the selected ask, its outcome, or what the person typed has right-to-left text.
 func (i *inbox) rightToLeft() bool {
 	p := i.picker()
 	if p == nil {
 		return false
 	}
+	it := i.find(i.current)
 	f := newFrame(p.options)
 	f.ask(p.ask)
-	return hasRightToLeft(f.b.String() + strings.Join(p.typed(), ""))
+	if o := view.Of(it.ask).Outcome; o != nil {
+		f.settled(o)
+	}
+	return hasRightToLeft(f.b.String() + p.watchers + p.problem + strings.Join(p.typed(), ""))
+}
+
+// isAlone reports whether a row of the list is not shared with the selected ask.
+func isAlone(row string) bool { return hasRightToLeft(row) }
+
+// measure records whether too many rows of the list are not shared.
+func (i *inbox) measure(room int) {
+	i.crowded = false
+	if i.width < minSplit || !slices.ContainsFunc(i.items, func(it *item) bool { return it.rightToLeft }) {
+		return
+	}
+	for _, row := range i.listRows(i.listColumns(), room) {
+		if isAlone(row) {
+			room--
+		}
+	}
+	i.crowded = room < minBeside
 }
 
 // draw draws the current rows.
@@ -62,6 +86,7 @@ func (i *inbox) layout() ([]string, caret) {
 		foot = foot[:max(0, len(foot)-at)]
 	}
 	room := max(i.height-len(head)-len(foot), 1)
+	i.measure(room)
 	var body []string
 	switch {
 	case i.mode == helping:
@@ -98,21 +123,39 @@ func (i *inbox) newFrame() *frame {
 // to the ask by column number, because the width of the text before is not certain.
 func (i *inbox) splitRows(room int) ([]string, caret) {
 	columns := i.listColumns()
-	list := i.listRows(columns, room)
-	detail, c := i.detailRows(columns+paneGap, i.width-columns-paneGap, room)
-	f := i.newFrame()
 	rows := make([]string, room)
-	for y := range rows {
-		if y < len(list) {
-			rows[y] = list[y]
+	copy(rows, i.listRows(columns, room))
+	var shared []int // the rows that have a row of the ask
+	for y, row := range rows {
+		if !isAlone(row) {
+			shared = append(shared, y)
 		}
+	}
+	detail, c := i.besideRows(columns+paneGap, i.width-columns-paneGap, len(shared))
+	f := i.newFrame()
+	for n, y := range shared {
 		rows[y] += fmt.Sprintf("\x1b[%dG", columns+1) + eraseRight + f.withSGR(dim, gutter) + " "
-		if y < len(detail) {
-			rows[y] += detail[y]
+		if n < len(detail) {
+			rows[y] += detail[n]
 		}
+	}
+	if c.row < len(shared) {
+		c.row = shared[c.row]
 	}
 	c.column += columns + paneGap
 	return rows, c
+}
+
+// besideRows returns the rows of the selected ask beside the list, or a note if the ask has right-to-left text.
+func (i *inbox) besideRows(left, columns, room int) ([]string, caret) {
+	if !i.rightToLeft() {
+		return i.detailRows(left, columns, room)
+	}
+	p := i.picker()
+	p.left, p.width, p.height, p.focused = left, columns, room+1, false
+	f := p.newFrame()
+	f.message("This ask has right-to-left text. Enter opens it on the whole screen.")
+	return f.lines(), caret{}
 }
 
 // detailRows returns the rows of the selected ask, in a part of the screen.

@@ -45,7 +45,7 @@ func TestPagesShowEveryField(t *testing.T) {
 		"Held.Answers.Selected", "Held.Answers.Other", "Held.Comment", "Held.Decision", "Held.Input", "Held.Reason",
 		"Held.Scope", "Held.Until", "Held.At", "Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout",
 		"PageURL", "Warnings.Fix", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted",
-		"Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"Outcome.Waiting", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the pages do not show: want -, got +\n%s", diff)
 	}
