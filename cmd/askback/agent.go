@@ -184,7 +184,8 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	}
 	dir = cmp.Or(dir, defaultAgents)
 	path := filepath.Join(dir, c.Name+".md")
-	text := newDefinition(c.Name, usableModel(file))
+	model, found := usableModel(file)
+	text := newDefinition(c.Name, model)
 	if _, err := config.LoadAgent(path, strings.NewReader(text), os.LookupEnv); err != nil ||
 		c.Name != filepath.Base(c.Name) {
 		return usage(
@@ -214,23 +215,31 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	if file.Agents == "" || c.Dir != "" {
 		serve += " --agents " + dir
 	}
+	if needs := "it has no model yet: " + config.MissingModel(os.LookupEnv) +
+		", or add default to models in the settings"; !found {
+		note(io.err, needs)
+	} else {
+		m := file.AllModels(os.LookupEnv)[model]
+		note(io.err, "its model is "+model+": "+strings.TrimSpace(m.Provider+" "+cmp.Or(m.Model, m.Script)))
+	}
 	note(io.err, "edit it, check it with askback"+flags+" agent check "+path+", and run it with askback serve"+serve)
 	return nil
 }
 
-// usableModel returns the name of a model that needs no other settings. This is the default model if it is
-// available, otherwise the first other model, and otherwise the demo model.
-func usableModel(file config.Config) string {
+// usableModel returns the name of a model that needs no other settings: the default model if it is available,
+// or else the first other model. The demo model does not read prompts. If there is no other model, found is
+// false, and the name is the name of the default model.
+func usableModel(file config.Config) (name string, found bool) {
 	models := file.AllModels(os.LookupEnv)
 	if _, found := models[config.DefaultModel]; found {
-		return config.DefaultModel
+		return config.DefaultModel, true
 	}
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		if models[name].Provider != config.DemoModel {
-			return name
+			return name, true
 		}
 	}
-	return config.DemoModel
+	return config.DefaultModel, false
 }
 
 // newDefinition returns the definition of a new agent.
@@ -239,8 +248,8 @@ func newDefinition(name, model string) string {
 # What the agent does, in one sentence. People see it, and so do agents that may start this one.
 description: Says what ` + name + ` does
 
-# A name under models in the settings. With ANTHROPIC_API_KEY, sonnet, opus and haiku need none;
-# demo needs no key, and follows a script instead of the prompt below.
+# A name under models in the settings. With ANTHROPIC_API_KEY in the environment, sonnet, opus and
+# haiku need no settings; openai needs OPENAI_API_KEY and OPENAI_MODEL. default is sonnet, or else openai.
 model: ` + model + `
 
 # Built-in tools, MCP servers under mcp_servers in the settings, and single tools of them, as in
@@ -266,9 +275,11 @@ tools: [ask_user_question, confirm_action, todo_write]
 # schedule: "0 7 * * 1-5"
 # time_zone: Europe/Berlin
 ---
-You are ` + name + `.
+You are ` + name + `. Do what the message of the person says, with your tools only.
 
-Write here what the agent does, what it must not do, and when its work is done.
+Plan the work first, and keep the list of tasks up to date. Ask a person before you decide what they would want to
+decide: unclear wishes, names, costs. Ask for confirmation before each step that is hard to undo. When the work is done,
+or cannot be done, say so, and what you did.
 `
 }
 

@@ -22,9 +22,11 @@ func withKey(name string) (string, bool) {
 	return env(name)
 }
 
-// Models of Anthropic need no settings if there is a key, and the settings take precedence (E12).
-func TestAnthropicKeyEnablesDefaultModels(t *testing.T) {
+// Models of Anthropic need no settings if there is a key. A model of OpenAI needs its name, too. The settings
+// take precedence (E12).
+func TestKeysEnableDefaultModels(t *testing.T) {
 	local := config.Model{Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}
+	gpt := config.Model{Provider: "openai", BaseURL: "http://127.0.0.1:1/v1", Model: "gpt-next", APIKey: "key"}
 	newest := func(name string) config.Model {
 		return config.Model{Provider: "anthropic", Model: anthropic.Newest(name), APIKey: "hunter2"}
 	}
@@ -51,6 +53,26 @@ func TestAnthropicKeyEnablesDefaultModels(t *testing.T) {
 				"default": local, "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku"),
 			},
 			withKey,
+		},
+		{
+			"a key and a model of OpenAI", nil,
+			map[string]config.Model{"default": gpt, "openai": gpt},
+			func(name string) (string, bool) {
+				value, ok := map[string]string{
+					"OPENAI_API_KEY": "key", "OPENAI_MODEL": "gpt-next", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1 ",
+				}[name]
+				return value, ok
+			},
+		},
+		{
+			"a key of OpenAI only", nil,
+			map[string]config.Model{},
+			func(name string) (string, bool) {
+				if name == "OPENAI_API_KEY" {
+					return "key", true
+				}
+				return "", false
+			},
 		},
 		{"no key", nil, map[string]config.Model{}, env},
 		{"no key, and settings", map[string]config.Model{"local": local}, map[string]config.Model{"local": local}, env},

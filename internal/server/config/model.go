@@ -28,11 +28,15 @@ type Model struct {
 // Prices are the prices for a million tokens, in US dollars. A price of 0 is not known.
 type Prices struct{ Input, Output, Cached, Stored float64 }
 
-// The environment variables with the API key of models that are not in the settings, and with the URL for
-// their requests. The SDKs of Anthropic use the same names.
+// The environment variables with the API keys of models that are not in the settings, and with the URLs for
+// their requests. The SDKs of the providers use the same names. A model of OpenAI, or of another server with
+// its API, needs its name, too.
 const (
 	anthropicKey = "ANTHROPIC_API_KEY"
 	anthropicURL = "ANTHROPIC_BASE_URL"
+	openaiKey    = "OPENAI_API_KEY"
+	openaiModel  = "OPENAI_MODEL"
+	openaiURL    = "OPENAI_BASE_URL"
 )
 
 // families are the models of Anthropic that need no settings.
@@ -40,8 +44,9 @@ var families = []string{"sonnet", "opus", "haiku"}
 
 // AllModels returns the models that agents can name, keyed by name. With an API key of Anthropic in the
 // environment, sonnet, opus and haiku are the newest models of Anthropic. Their requests go to the base URL
-// in the environment, if there is a base URL. The model default is sonnet, and demo is the model of the
-// demonstration. Models in the settings replace models with the same names.
+// in the environment, if there is a base URL. With an API key and a model of OpenAI in the environment, openai
+// is this model. The model default is sonnet or else openai, and demo is the model of the demonstration.
+// Models in the settings replace models with the same names.
 func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	all := maps.Clone(c.Models)
 	if all == nil {
@@ -52,19 +57,38 @@ func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 			all[name] = m
 		}
 	}
+	text := func(name string) string { value, _ := env(name); return strings.TrimSpace(value) }
 	if key, _ := env(anthropicKey); strings.TrimSpace(key) != "" {
-		base, _ := env(anthropicURL)
 		for _, name := range families {
 			add(name, Model{
-				Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key, BaseURL: strings.TrimSpace(base),
+				Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key, BaseURL: text(anthropicURL),
 			})
 		}
 	}
-	if sonnet, ok := all["sonnet"]; ok {
-		add(DefaultModel, sonnet)
+	if key, _ := env(openaiKey); strings.TrimSpace(key) != "" && text(openaiModel) != "" {
+		add(openaiName, Model{
+			Provider: "openai", Model: text(openaiModel), APIKey: key, BaseURL: text(openaiURL),
+		})
+	}
+	for _, name := range []string{"sonnet", openaiName} {
+		if m, ok := all[name]; ok {
+			add(DefaultModel, m)
+		}
 	}
 	add(DemoModel, Model{Provider: DemoModel})
 	return all
+}
+
+// openaiName is the name of the model in the environment with the API of OpenAI.
+const openaiName = "openai"
+
+// MissingModel returns what makes a model available without settings. env looks up environment variables.
+func MissingModel(env func(string) (string, bool)) string {
+	if key, _ := env(openaiKey); strings.TrimSpace(key) != "" {
+		return "set " + openaiModel + " in the environment of askback to the name of a model, because " + openaiKey +
+			" is set, or set " + anthropicKey
+	}
+	return "set " + anthropicKey + ", or " + openaiKey + " and " + openaiModel + ", in the environment of askback"
 }
 
 const (
@@ -214,7 +238,7 @@ func (c Config) modelProblem(name string, env func(string) (string, bool)) (prob
 	switch {
 	case name == DefaultModel:
 		return "there is no default model",
-			"set " + anthropicKey + " in the environment of askback, or add default to models in the settings"
+			MissingModel(env) + ", or add default to models in the settings"
 	case slices.Contains(families, name):
 		return "the settings have no model " + name + ", and " + anthropicKey + " is not set",
 			"set it in the environment of askback, or add " + name + " to models in the settings"
