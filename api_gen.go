@@ -1485,6 +1485,14 @@ func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, t.RevokedAt)
 	b = append(b, `,"last_used_at":`...)
 	b = codec.AppendTime(b, t.LastUsedAt)
+	if t.Browser.Name != "" {
+		b = append(b, `,"browser":`...)
+		b = codec.AppendString(b, t.Browser.Name)
+	}
+	if t.Browser.Address != "" {
+		b = append(b, `,"address":`...)
+		b = codec.AppendString(b, t.Browser.Address)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1524,6 +1532,10 @@ func (t *Token) readJSON(r *codec.Reader) {
 			t.RevokedAt = r.Time()
 		case "last_used_at":
 			t.LastUsedAt = r.Time()
+		case "browser":
+			t.Browser.Name = r.String()
+		case "address":
+			t.Browser.Address = r.String()
 		default:
 			r.Skip()
 		}

@@ -39,6 +39,15 @@ type Token struct {
 	// LastUsedAt is the time of the last call with the token. It is zero if no call is known. After a crash,
 	// the calls of the last minute may be missing.
 	LastUsedAt time.Time `api:"last_used_at"`
+
+	// Browser is the browser that logged in. It is zero for other tokens, and if the browser is not known.
+	Browser Browser `api:",inline"`
+}
+
+// A Browser is the browser of a person at the time when it logged in.
+type Browser struct {
+	Name    string `api:"browser,omitempty"` // the program and its system, such as "Firefox on Linux"
+	Address string `api:"address,omitempty"` // the IP address
 }
 
 // A TokenRequest describes the token to create.

@@ -289,7 +289,7 @@ func loggedIn(t *testing.T, k *contactFixture, who askback.Client) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := k.Login(context.Background(), link)
+	secret, err := k.Login(context.Background(), link, askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func loggedIn(t *testing.T, k *contactFixture, who askback.Client) string {
 // when the person comes back.
 func TestContactEndsWhenPersonLeaves(t *testing.T) {
 	k, ctx := newContactFixture("ana"), t.Context()
-	secret, err := k.SignIn(ctx, "https://login.example.com", "ana@example.com")
+	secret, err := k.SignIn(ctx, "https://login.example.com", "ana@example.com", askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}

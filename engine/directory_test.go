@@ -152,7 +152,7 @@ func TestRemovedPersonCannotAnswer(t *testing.T) {
 		r.To = []string{"@two"}
 		a := p.ask(r)
 		want(t, "at first", phones.take(), "00:00 anas-phone pending")
-		secret, err := p.engine.SignIn(t.Context(), issuer, "eli@example.com")
+		secret, err := p.engine.SignIn(t.Context(), issuer, "eli@example.com", askback.Browser{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,8 @@ func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 	if a := p.ask(question()); !slices.Equal(a.People(), []string{"gus"}) {
 		t.Errorf("an ask is for %v, want gus", a.People())
 	}
-	if _, err := p.engine.SignIn(t.Context(), issuer, "eli@example.com"); !errors.Is(err, askback.ErrForbidden) {
+	_, err := p.engine.SignIn(t.Context(), issuer, "eli@example.com", askback.Browser{})
+	if !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("an address of the hidden person: got %v", err)
 	}
 	var invalid askback.Invalid

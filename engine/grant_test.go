@@ -38,7 +38,7 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser, err := e.Login(ctx, link)
+	browser, err := e.Login(ctx, link, askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestPeopleEndTheirOwnLogins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if secret, err = k.Login(t.Context(), link); err != nil {
+		if secret, err = k.Login(t.Context(), link, askback.Browser{}); err != nil {
 			t.Fatal(err)
 		}
 		browser, err := k.Authenticate(t.Context(), secret)

@@ -39,11 +39,11 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 		"eve@example.com", "", "ana", "ana@example.com.evil.example", " ana@example.com", "an\u0430@example.com",
 		"\u212aim@example.com", "\u017fam@example.com",
 	} {
-		if _, err := k.SignIn(t.Context(), issuer, stranger); !errors.Is(err, askback.ErrForbidden) {
+		if _, err := k.SignIn(t.Context(), issuer, stranger, askback.Browser{}); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("%q: got %v, want %v", stranger, err, askback.ErrForbidden)
 		}
 	}
-	secret, err := k.SignIn(t.Context(), issuer, "Ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "Ana@example.com", askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +57,10 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k.wantUnauthorized(t, "another issuer", secret)
 	k.Set(noIssuer)
 	k.wantUnauthorized(t, "no issuer", secret)
-	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com"); !errors.Is(err, askback.ErrUnauthorized) {
+	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("no issuer: got %v, want %v", err, askback.ErrUnauthorized)
 	}
-	if _, err := k.SignIn(t.Context(), "", "ana@example.com"); !errors.Is(err, askback.ErrUnauthorized) {
+	if _, err := k.SignIn(t.Context(), "", "ana@example.com", askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("no issuer at all: got %v, want %v", err, askback.ErrUnauthorized)
 	}
 	k.Set(withAna)
@@ -74,7 +74,7 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
-	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := k.Login(t.Context(), link)
+	other, err := k.Login(t.Context(), link, askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 func TestGrantMadeAfterLoginLinksRequiresPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
-	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestGrantMadeAfterLoginLinksRequiresPersonInSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if secret, err = k.Login(t.Context(), link); err != nil {
+		if secret, err = k.Login(t.Context(), link, askback.Browser{}); err != nil {
 			break
 		}
 	}
@@ -169,7 +169,7 @@ func (k *tokenFixture) revokeGrants(t *testing.T) {
 func TestGrantRequiresSignedInPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
-	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{})
 	if err != nil {
 		t.Fatal(err)
 	}

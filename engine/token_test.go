@@ -133,7 +133,7 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 	)
 	for range 16 {
 		group.Go(func() {
-			secret, err := k.Login(ctx, link)
+			secret, err := k.Login(ctx, link, askback.Browser{})
 			switch {
 			case err == nil:
 				wins.Add(1)
@@ -154,7 +154,7 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.advance(limits.LoginTime)
-	if _, err := k.Login(ctx, late); !errors.Is(err, askback.ErrUnauthorized) {
+	if _, err := k.Login(ctx, late, askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("a late link: got %v, want %v", err, askback.ErrUnauthorized)
 	}
 	if err := k.Logout(ctx, browser); err != nil {
@@ -191,7 +191,7 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			browser, err := k.Login(ctx, links[0])
+			browser, err := k.Login(ctx, links[0], askback.Browser{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 				askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 			end(k, id)
 			k.wantUnauthorized(t, "a browser after its token", browser)
-			if _, err := k.Login(ctx, links[1]); !errors.Is(err, askback.ErrUnauthorized) {
+			if _, err := k.Login(ctx, links[1], askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
 				t.Errorf("a link after its token: got %v, want %v", err, askback.ErrUnauthorized)
 			}
 		})

@@ -37,7 +37,10 @@ func operations(t *testing.T, p *fixture) []operation {
 	}
 	a := p.ask(question())
 	return []operation{
-		{"log in", func(t *testing.T, p *fixture) error { _, err := p.engine.Login(t.Context(), secret); return err }},
+		{"log in", func(t *testing.T, p *fixture) error {
+			_, err := p.engine.Login(t.Context(), secret, askback.Browser{})
+			return err
+		}},
 		{
 			"revoke a token",
 			func(t *testing.T, _ *fixture) error { _, err := eve.RevokeToken(t.Context(), token.ID); return err },

@@ -46,7 +46,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.browsers.Login(r.Context(), values.Get("secret"))
+	secret, err := s.browsers.Login(r.Context(), values.Get("secret"), login.BrowserOf(r))
 	if errors.Is(err, askback.ErrUnauthorized) {
 		return s.render(w, r, http.StatusForbidden, pages.Message(s.frame(r, ""), pages.Notice{
 			Heading: "This link has expired",

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback"
 )
 
 // logIn logs in a browser with a link.
@@ -61,6 +63,72 @@ func TestPeopleEndLogins(t *testing.T) {
 	ben.open("/", http.StatusOK)
 	first.send("/logins/"+mine.Token+"/end", url.Values{}, http.StatusSeeOther)
 	first.open("/logins", http.StatusUnauthorized)
+}
+
+// Each log-in shows its browser, its address, and when it was used last. The header User-Agent is text of
+// another program: only the names of browsers that Askback knows are shown.
+func TestLoginsShowTheirBrowsers(t *testing.T) {
+	h := newServer(t)
+	from := func(userAgent, address string) browser {
+		r := browser{h, ""}.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}})
+		r.Header.Set("User-Agent", userAgent)
+		r.RemoteAddr = address
+		w := h.do(r)
+		return browser{h, w.Result().Cookies()[0].Value}
+	}
+	first := from("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "203.0.113.7:4711")
+	phone := from("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) Version/18.1 Safari/604.1", "198.51.100.2:9")
+	strange := from("<b>evil</b>", "198.51.100.3:9")
+	page := first.open("/logins", http.StatusOK)
+	for b, want := range map[browser]string{
+		first: "Firefox on Linux this browser from 203.0.113.7", phone: "Safari on iPhone from 198.51.100.2",
+		strange: "unknown browser from 198.51.100.3",
+	} {
+		who, err := h.engine.Authenticate(t.Context(), b.secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := first.open("/logins", http.StatusOK).one(t, "#"+who.Token).visibleText()
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) || !strings.Contains(got, "last used") {
+			t.Errorf("got %q, want %q and its last use", got, want)
+		}
+	}
+	if strings.Contains(page.visibleText(), "evil") {
+		t.Errorf("the page has text of a browser: %s", page.visibleText())
+	}
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	if got := admin.open("/tokens", http.StatusOK).visibleText(); !strings.Contains(got, "Safari on iPhone") ||
+		!strings.Contains(got, "198.51.100.2") {
+		t.Errorf("the tokens are %s", got)
+	}
+}
+
+// An admin ends all log-ins of a person by one form, and no other token.
+func TestAdminEndsAllLoginsOfPerson(t *testing.T) {
+	h := newServer(t)
+	first, second, ben := h.logIn("ana"), h.logIn("ana"), h.logIn("ben")
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	_, token, err := h.engine.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Responder, Name: "ana"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := admin.open("/tokens", http.StatusOK).one(t, "[value=all-logins]")
+	if !form.inside("details") {
+		t.Error("one press ends all log-ins")
+	}
+	who, err := h.engine.Authenticate(t.Context(), first.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/tokens/" + who.Token + "/revoke"
+	ben.send(path, url.Values{"what": {"all-logins"}}, http.StatusForbidden)
+	admin.send(path, url.Values{"what": {"all-logins"}}, http.StatusSeeOther)
+	first.open("/", http.StatusUnauthorized)
+	second.open("/", http.StatusUnauthorized)
+	ben.open("/", http.StatusOK)
+	if _, err := h.engine.Authenticate(t.Context(), token); err != nil {
+		t.Errorf("the token of the person: %v", err)
+	}
 }
 
 // On a phone, the page of log-ins fits and violates no rule of WCAG 2.2 AA.

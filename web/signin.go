@@ -136,7 +136,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.renderSignInError(w, r, to, err)
 	}
-	secret, err := s.browsers.SignIn(r.Context(), s.issuer.Address(), email)
+	secret, err := s.browsers.SignIn(r.Context(), s.issuer.Address(), email, login.BrowserOf(r))
 	switch {
 	case errors.Is(err, askback.ErrForbidden):
 		return s.renderSignInError(w, r, to, unknownPersonError{email})

@@ -46,9 +46,12 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 	}
 	for _, t := range slices.Backward(tokens) {
 		v := view.OfToken(t)
-		if v.Ended(r.frame.Now) {
+		switch {
+		case v.Ended(r.frame.Now):
 			page.Ended = append(page.Ended, v)
-		} else {
+		case v.Browser:
+			page.Logins = addLogin(page.Logins, v)
+		default:
 			page.Tokens = append(page.Tokens, v)
 		}
 		if t.ID == done && !t.RevokedAt.IsZero() {
@@ -56,6 +59,16 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 		}
 	}
 	return s.render(w, r.Request, status, pages.Tokens(r.frame, page))
+}
+
+// addLogin adds a log-in to the log-ins of its person.
+func addLogin(all []pages.PersonLogins, login view.Token) []pages.PersonLogins {
+	i := slices.IndexFunc(all, func(p pages.PersonLogins) bool { return p.Name == login.Name })
+	if i < 0 {
+		i, all = len(all), append(all, pages.PersonLogins{Name: login.Name})
+	}
+	all[i].Logins = append(all[i].Logins, login)
+	return all
 }
 
 // maxTokenForm is the limit in bytes for the form of a token.
@@ -104,21 +117,52 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 		pages.NewToken(r.frame, view.OfToken(made), secret, s.address(r.Request)))
 }
 
-// revokeToken revokes a token, and redirects to the list.
+// revokeToken revokes a token, and redirects to the list. If the token is the log-in of a browser, the form can
+// also end all log-ins of its person.
 func (s *site) revokeToken(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActTokens) != nil {
 		return errAdminOnly
 	}
-	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
+	values, err := readValues(w, r.Request, maxTokenForm)
+	if err != nil {
 		return err
 	}
 	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
-	t, err := r.client.RevokeToken(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
+	id := r.PathValue("id")
+	ids := []string{id}
+	if values.Get("what") == pages.AllLogins {
+		if ids, err = r.loginsLike(id); err != nil {
+			return err
+		}
 	}
-	http.Redirect(w, r.Request, "/tokens?"+url.Values{"done": {t.ID}}.Encode(), http.StatusSeeOther)
+	for _, one := range ids {
+		if _, err := r.client.RevokeToken(r.Context(), one); err != nil {
+			return err
+		}
+		if one == r.principal.Token {
+			login.ClearCookie(w, r.Request)
+		}
+	}
+	http.Redirect(w, r.Request, "/tokens?"+url.Values{"done": {id}}.Encode(), http.StatusSeeOther)
 	return nil
+}
+
+// loginsLike returns the ids of the log-ins of the person whose log-in id is. It omits log-ins that have ended.
+func (r request) loginsLike(id string) (ids []string, err error) {
+	tokens, err := r.client.Tokens(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(tokens, func(t askback.Token) bool { return t.ID == id && t.Channel == askback.ChannelWeb })
+	if i < 0 {
+		return nil, askback.ErrNotFound
+	}
+	for _, t := range tokens {
+		if t.Channel == askback.ChannelWeb && t.Name == tokens[i].Name && !view.OfToken(t).Ended(r.frame.Now) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, nil
 }

@@ -42,15 +42,15 @@ type Authenticator interface {
 
 // Logins log browsers in and out.
 type Logins interface {
-	// Login exchanges the secret of a log-in link for the secret of a browser, which is valid for
+	// Login exchanges the secret of a log-in link for the secret of the browser from, which is valid for
 	// [limits.BrowserTime]. A link works once. Afterwards, and for an unknown secret, Login returns
 	// [askback.ErrUnauthorized].
-	Login(ctx context.Context, secret string) (browserSecret string, err error)
-	// SignIn returns a secret for the browser of the person with an e-mail address that
+	Login(ctx context.Context, secret string, from askback.Browser) (browserSecret string, err error)
+	// SignIn returns a secret for the browser from of the person with an e-mail address that
 	// the issuer confirmed. The secret is valid for [limits.SignInTime]. SignIn returns
 	// [askback.ErrForbidden] for an unknown address, and [askback.ErrUnauthorized] if the
 	// issuer is no longer configured.
-	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
+	SignIn(ctx context.Context, issuer, email string, from askback.Browser) (browserSecret string, err error)
 	// Logins returns the valid log-ins of a person's browsers, oldest first.
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	// EndLogin revokes a log-in of a person. If id is unknown, it returns [askback.ErrNotFound].

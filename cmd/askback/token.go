@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 
@@ -95,12 +97,16 @@ func tokenRow(id string, t askback.Token, now time.Time) []string {
 	}
 }
 
-// usedBy returns the kind of client that uses a token, to distinguish the browsers of a person from their
-// terminal.
+// usedBy returns the client that uses a token, to distinguish the browsers of a person from each other and from
+// their terminal.
 func usedBy(t askback.Token) string {
 	switch t.Channel {
 	case askback.ChannelWeb:
-		return "browser"
+		words := cmp.Or(t.Browser.Name, "unknown browser")
+		if t.Browser.Address != "" {
+			words += " from " + t.Browser.Address
+		}
+		return words
 	case askback.ChannelTerminal:
 		return "terminal"
 	}
@@ -124,11 +130,21 @@ func validity(t askback.Token, now time.Time) string {
 var tokenID = idKind{"tok_", "token", "remove", "askback token list"}
 
 type tokenRemove struct {
-	ID string `arg:"" complete:"token" help:"Name the token by its id, or the beginning or end of its id, from askback token list."`
+	ID        string `arg:"" optional:"" complete:"token" help:"Name the token by its id, or the beginning or end of its id, from askback token list."`
+	AllLogins string `placeholder:"PERSON" complete:"person" help:"End all log-ins of this person's browsers, such as after a laptop or phone was lost."`
 }
 
-// Run revokes the token that c.ID identifies: by its id, or by the beginning or end of the id.
+// Run revokes the token that c.ID identifies by its id, or by the beginning or end of the id. With --all-logins,
+// it revokes the log-ins of a person.
 func (c *tokenRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	switch {
+	case c.AllLogins != "" && c.ID != "":
+		return usage("name a token, or a person with --all-logins, not both")
+	case c.AllLogins != "":
+		return endLogins(ctx, io, conn, c.AllLogins)
+	case c.ID == "":
+		return usage("missing <id>; see askback token remove --help")
+	}
 	id, err := tokenID.find(c.ID, func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)
 		for _, t := range tokens {
@@ -143,4 +159,36 @@ func (c *tokenRemove) Run(ctx context.Context, io streams, conn *connection.Conn
 		return tokenID.missing(id)
 	}
 	return err
+}
+
+// endLogins revokes the log-ins of a person's browsers, and prints which other tokens the person has.
+func endLogins(ctx context.Context, io streams, conn *connection.Connector, person string) error {
+	tokens, err := conn.User.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	ended, others, now := 0, 0, time.Now()
+	for _, t := range tokens {
+		valid := t.RevokedAt.IsZero() && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt))
+		switch {
+		case t.Name != person || !valid || t.Kind == askback.Agent:
+		case t.Channel != askback.ChannelWeb:
+			others++
+		default:
+			if _, err := conn.User.RevokeToken(ctx, t.ID); err != nil {
+				return err
+			}
+			ended++
+		}
+	}
+	name := safetext.Name(person).String()
+	if ended == 0 && others == 0 {
+		return exitError{exitRefused, "there is no log-in of " + name + "; askback token list lists them"}
+	}
+	note(io.err, fmt.Sprintf("ended %s of %s", view.Count(ended, "log-in"), name))
+	if others > 0 {
+		note(io.err, fmt.Sprintf("%s of %s can still be used, also to log in again: askback token list lists them",
+			view.Count(others, "token"), name))
+	}
+	return nil
 }

@@ -192,12 +192,13 @@ func (a *Authority) RootValid(ctx context.Context, root, person string, now time
 }
 
 // issue returns the record of a new token or log-in link for who, and the token that the record holds. If
-// lasts is 0, the token does not expire. Its parent is who.Token.
+// lasts is 0, the token does not expire. Its parent is who.Token. The browser from is zero, unless a browser
+// logs in.
 func (a *Authority) issue(
-	kind string, who askback.Principal, lasts time.Duration, secret string, by signer,
+	kind string, who askback.Principal, lasts time.Duration, secret string, by signer, from askback.Browser,
 ) (store.Record, askback.Token, error) {
 	now := a.o.Now()
-	t := askback.Token{Kind: who.Kind, Name: who.Name, Channel: who.Channel, CreatedAt: now}
+	t := askback.Token{Kind: who.Kind, Name: who.Name, Channel: who.Channel, CreatedAt: now, Browser: from}
 	if lasts > 0 {
 		t.ExpiresAt = now.Add(lasts)
 	}
@@ -211,13 +212,13 @@ func (a *Authority) issue(
 
 // add commits a new token or log-in link and returns it with its secret.
 func (a *Authority) add(
-	ctx context.Context, kind string, who askback.Principal, lasts time.Duration, by signer,
+	ctx context.Context, kind string, who askback.Principal, lasts time.Duration, by signer, from askback.Browser,
 ) (askback.Token, string, error) {
 	secret, err := a.NewSecret()
 	if err != nil {
 		return askback.Token{}, "", err
 	}
-	row, t, err := a.issue(kind, who, lasts, secret, by)
+	row, t, err := a.issue(kind, who, lasts, secret, by, from)
 	if err != nil {
 		return askback.Token{}, "", err
 	}

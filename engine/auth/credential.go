@@ -37,6 +37,8 @@ type fixed struct {
 	Expires int64           `json:"expires,omitempty"`
 	Parent  string          `json:"parent,omitempty"`
 	Signer  signer          `json:"signer,omitzero"`
+	Browser string          `json:"browser,omitempty"`
+	Address string          `json:"address,omitempty"`
 }
 
 // moving is the stored part of a credential that changes.
@@ -49,6 +51,7 @@ type moving struct {
 func encode(kind string, c credential, secret string) (store.Record, error) {
 	part, err := json.Marshal(fixed{
 		1, c.Kind, c.Name, c.Channel, millis(c.CreatedAt), millis(c.ExpiresAt), c.parent, c.signer,
+		c.Browser.Name, c.Browser.Address,
 	})
 	return store.Record{
 		Kind: kind, ID: c.ID, Key: hash(secret), Open: true, Owner: c.Name, Agent: c.Name, Status: string(c.Kind),
@@ -65,6 +68,7 @@ func decode(row store.Record) (credential, error) {
 	return credential{askback.Token{
 		ID: row.ID, Kind: f.Kind, Name: f.Name, Channel: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(m.Revoked), LastUsedAt: instant(m.Used),
+		Browser: askback.Browser{Name: f.Browser, Address: f.Address},
 	}, f.Parent, f.Signer}, nil
 }
 

@@ -20,6 +20,7 @@ func (a *Authority) Logins(ctx context.Context, who askback.Principal) ([]askbac
 		}
 		c, err := a.resolve(ctx, row)
 		if err == nil && isLogin(c.Token, who) && c.validAt(now) && a.signerValid(c.signer, c.Name) {
+			c.LastUsedAt = a.uses.last(c.Token)
 			logins = append(logins, c.Token)
 		}
 	}

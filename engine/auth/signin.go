@@ -16,12 +16,14 @@ type signer struct {
 	Email  string `json:"email"`
 }
 
-// SignIn logs a browser in as the person with this e-mail address, and returns the secret of a new token. The
+// SignIn logs the browser from in as the person with this e-mail address, and returns the secret of a new token. The
 // caller has checked that the issuer verified the address. The token is valid for [limits.SignInTime], and
 // only while the settings name this issuer and give this person this address. The error is
 // [askback.ErrForbidden] if no person in the settings has the address. It is [askback.ErrUnauthorized] if the
 // settings name another issuer or none.
-func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
+func (a *Authority) SignIn(
+	ctx context.Context, issuer, email string, from askback.Browser,
+) (secret string, err error) {
 	if !a.Trusts(issuer) {
 		return "", askback.ErrUnauthorized
 	}
@@ -31,7 +33,7 @@ func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret st
 		return "", askback.ErrForbidden
 	}
 	who := askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
-	if _, secret, err = a.add(ctx, KindToken, who, limits.SignInTime, by); err != nil {
+	if _, secret, err = a.add(ctx, KindToken, who, limits.SignInTime, by, from); err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
 	}
 	return secret, nil

@@ -18,7 +18,7 @@ func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (as
 		return askback.Token{}, "", err
 	}
 	t, secret, err := a.add(ctx, KindToken, askback.Principal{Kind: r.Kind, Name: r.Name, Channel: askback.ChannelAPI},
-		r.ExpiresIn, signer{})
+		r.ExpiresIn, signer{}, askback.Browser{})
 	if err != nil {
 		return t, "", fmt.Errorf("create a token: %w", err)
 	}
@@ -36,7 +36,7 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 		if !errors.Is(err, askback.ErrNotFound) {
 			return err
 		}
-		row, _, err := a.issue(KindToken, who, 0, secret, signer{})
+		row, _, err := a.issue(KindToken, who, 0, secret, signer{}, askback.Browser{})
 		if err == nil {
 			tx.Put(row)
 		}
@@ -134,17 +134,19 @@ func (a *Authority) Logout(ctx context.Context, secret string) error {
 // for [limits.LoginTime], but no longer than the token of the principal.
 func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (string, error) {
 	who.Channel = askback.ChannelWeb
-	_, secret, err := a.add(ctx, KindLogin, who, limits.LoginTime, signer{})
+	_, secret, err := a.add(ctx, KindLogin, who, limits.LoginTime, signer{}, askback.Browser{})
 	if err != nil {
 		return "", fmt.Errorf("make a log-in link: %w", err)
 	}
 	return secret, nil
 }
 
-// Login exchanges the secret of a log-in link for the secret of a new browser token. The token is valid for
+// Login exchanges the secret of a log-in link for the secret of a new token for the browser from. The token is valid for
 // [limits.BrowserTime], but no longer than the token that created the link. A link works once. The error is
 // [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
-func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
+func (a *Authority) Login(
+	ctx context.Context, secret string, from askback.Browser,
+) (browserSecret string, err error) {
 	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
 		link, err := a.o.Store.ReadKey(ctx, KindLogin, hash(secret))
 		if errors.Is(err, askback.ErrNotFound) {
@@ -160,11 +162,11 @@ func (a *Authority) Login(ctx context.Context, secret string) (browser string, e
 		if !c.validAt(tx.Now()) {
 			return askback.ErrUnauthorized
 		}
-		if browser, err = a.NewSecret(); err != nil {
+		if browserSecret, err = a.NewSecret(); err != nil {
 			return err
 		}
 		who := askback.Principal{Kind: c.Kind, Name: c.Name, Channel: askback.ChannelWeb, Token: c.parent}
-		row, _, err := a.issue(KindToken, who, limits.BrowserTime, browser, signer{})
+		row, _, err := a.issue(KindToken, who, limits.BrowserTime, browserSecret, signer{}, from)
 		tx.Put(row)
 		tx.Delete(link)
 		return err
@@ -175,5 +177,5 @@ func (a *Authority) Login(ctx context.Context, secret string) (browser string, e
 	case err != nil:
 		return "", fmt.Errorf("log in: %w", err)
 	}
-	return browser, nil
+	return browserSecret, nil
 }

@@ -5,6 +5,7 @@ import "github.com/askback/askback/internal/text/view"
 // A TokenPage is the content of the tokens page.
 type TokenPage struct {
 	Tokens    []view.Token // newest token first
+	Logins    []PersonLogins // log-ins of browsers, by person
 	Ended     []view.Token
 	Form      TokenForm
 	Revoked   *view.Token // token that the person revoked before this page was shown, or nil
@@ -12,6 +13,15 @@ type TokenPage struct {
 
 	AgentsOnly bool // whether the form can make only agent tokens
 }
+
+// PersonLogins are the log-ins of the browsers of a person.
+type PersonLogins struct {
+	Name   view.Text
+	Logins []view.Token // newest first
+}
+
+// AllLogins is the value of the field "what" that ends all log-ins of the person with a log-in.
+const AllLogins = "all-logins"
 
 // A TokenForm is the form for a new token.
 type TokenForm struct {
@@ -40,6 +50,14 @@ func kindsOf(p TokenPage) [][2]string {
 // tokenTimes are the lifetimes that the form offers for a new token.
 var tokenTimes = [][2]string{
 	{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"},
+}
+
+// addedWord returns the word before the time at which a token was created.
+func addedWord(t view.Token) string {
+	if t.Browser {
+		return "logged in"
+	}
+	return "added"
 }
 
 // problemIf returns the id of the element with the problem of the form, or "".

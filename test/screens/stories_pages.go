@@ -130,7 +130,8 @@ func tokenStories(b *book) {
 		},
 		{
 			ID: "tok_01jyyyyyyyyyyyyyyyyyyyyyyy", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb,
-			CreatedAt: b.frame.Now.Add(-time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 1, 0),
+			CreatedAt: b.frame.Now.Add(-time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 1, 0), LastUsedAt: b.frame.Now,
+			Browser: askback.Browser{Name: "Firefox on Linux", Address: "203.0.113.7"},
 		},
 		{
 			ID: "tok_01jxxxxxxxxxxxxxxxxxxxxxxx", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb,
@@ -141,9 +142,10 @@ func tokenStories(b *book) {
 	}
 	ended := all[0]
 	ended.RevokedAt = b.frame.Now
+	logins := []pages.PersonLogins{{Name: all[1].Name, Logins: all[1:]}}
 	form := pages.TokenForm{Kind: string(askback.Agent), Lasts: "90d"}
 	b.add("Tokens", "list", "/tokens", pages.Tokens(b.on("/tokens"),
-		pages.TokenPage{Tokens: all, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
+		pages.TokenPage{Tokens: all[:1], Logins: logins, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
 	form.Problem = "This name cannot be used: it is blank."
 	b.add("Tokens", "form with an error", "/tokens",
 		pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Form: form, MayChange: true}))

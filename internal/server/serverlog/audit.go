@@ -18,8 +18,8 @@ type Authenticator interface {
 
 // BrowserLogins log browsers in and out.
 type BrowserLogins interface {
-	Login(ctx context.Context, secret string) (browserSecret string, err error)
-	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
+	Login(ctx context.Context, secret string, from askback.Browser) (browserSecret string, err error)
+	SignIn(ctx context.Context, issuer, email string, from askback.Browser) (browserSecret string, err error)
 	Logout(ctx context.Context, secret string) error
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
@@ -64,18 +64,18 @@ type auditedLogins struct {
 }
 
 // Login implements [BrowserLogins].
-func (l auditedLogins) Login(ctx context.Context, secret string) (string, error) {
-	browser, err := l.BrowserLogins.Login(ctx, secret)
-	l.recordLogin(ctx, browser, err, slog.String("through", "link"))
-	return browser, err
+func (l auditedLogins) Login(ctx context.Context, secret string, from askback.Browser) (string, error) {
+	own, err := l.BrowserLogins.Login(ctx, secret, from)
+	l.recordLogin(ctx, own, err, append(browserAttrs(from), slog.String("through", "link"))...)
+	return own, err
 }
 
 // SignIn implements [BrowserLogins].
-func (l auditedLogins) SignIn(ctx context.Context, issuer, email string) (string, error) {
-	browser, err := l.BrowserLogins.SignIn(ctx, issuer, email)
-	l.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer),
-		slog.String("email", email))
-	return browser, err
+func (l auditedLogins) SignIn(ctx context.Context, issuer, email string, from askback.Browser) (string, error) {
+	own, err := l.BrowserLogins.SignIn(ctx, issuer, email, from)
+	l.recordLogin(ctx, own, err, append(browserAttrs(from), slog.String("through", "issuer"),
+		slog.String("issuer", issuer), slog.String("email", email))...)
+	return own, err
 }
 
 // Logout implements [BrowserLogins].
@@ -99,14 +99,14 @@ func (l auditedLogins) EndLogin(ctx context.Context, p askback.Principal, id str
 }
 
 // recordLogin logs that a browser was logged in, or that its log-in was rejected with err. It
-// does not log other errors. browser is the secret of the browser.
-func (l auditedLogins) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
+// does not log other errors. The secret of the browser is own.
+func (l auditedLogins) recordLogin(ctx context.Context, own string, err error, attrs ...slog.Attr) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
 		l.log.reject(ctx, "login_refused", attrs...)
 	case err == nil:
 		// if the browser is not authenticated, the log-in has already ended
-		if p, err := l.auth.Authenticate(ctx, browser); err == nil {
+		if p, err := l.auth.Authenticate(ctx, own); err == nil {
 			SetPrincipal(ctx, p)
 			attrs = append(principalAttrs(p), attrs...)
 		}
@@ -304,6 +304,10 @@ func principalAttrs(p askback.Principal) []slog.Attr {
 	return []slog.Attr{
 		slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Channel)),
 	}
+}
+
+func browserAttrs(b askback.Browser) []slog.Attr {
+	return []slog.Attr{slog.String("browser", b.Name), slog.String("address", b.Address)}
 }
 
 func tokenAttrs(t askback.Token) []slog.Attr {

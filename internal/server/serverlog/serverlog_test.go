@@ -222,7 +222,8 @@ func TestAuditLogRecordsEveryChange(t *testing.T) {
 	check(errOf(root.RevokeToken(ctx, token.ID)))
 	link, err := ana.LoginSecret(ctx)
 	check(err)
-	browser, err := logins.Login(ctx, link)
+	from := askback.Browser{Name: "Firefox on Linux", Address: "203.0.113.7"}
+	browser, err := logins.Login(ctx, link, from)
 	check(err)
 	check(logins.Logout(ctx, browser))
 	check(errOf(ana.Answer(ctx, ask(question), askback.Choose("a"))))
@@ -237,7 +238,7 @@ func TestAuditLogRecordsEveryChange(t *testing.T) {
 	if err := errors.Join(failed...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := logins.Login(ctx, link); err == nil {
+	if _, err := logins.Login(ctx, link, from); err == nil {
 		t.Fatal("the link worked twice")
 	}
 	if _, err := ana.Answer(ctx, granted.ID, askback.Decide(askback.Deny, "")); err == nil {
@@ -252,6 +253,9 @@ func TestAuditLogRecordsEveryChange(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	if !strings.Contains(b.String(), `"browser":"Firefox on Linux","address":"203.0.113.7","through":"link"`) {
+		t.Errorf("the log-in has no browser: %s", b.String())
 	}
 	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") ||
 		strings.Contains(s, "askback_") {

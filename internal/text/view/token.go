@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/askback/askback"
@@ -12,7 +13,9 @@ type Token struct {
 	ID        safetext.Text
 	Kind      safetext.Text
 	Name      safetext.Text
-	Browser   bool // whether the token is the log-in of a browser
+	Browser   bool          // whether the token is the log-in of a browser
+	Device    safetext.Text // for a log-in: the browser and its system, or "unknown browser"
+	Address   safetext.Text // for a log-in: the IP address from which the browser logged in; empty if not known
 	Created   time.Time
 	Expires   time.Time // zero if the token never expires
 	RevokedAt time.Time // zero if the token is not revoked
@@ -21,11 +24,16 @@ type Token struct {
 
 // OfToken returns the view of a token.
 func OfToken(t askback.Token) Token {
-	return Token{
+	v := Token{
 		ID: safetext.Line(t.ID), Kind: safetext.Line(string(t.Kind)), Name: safetext.Name(t.Name),
 		Browser: t.Channel == askback.ChannelWeb, Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt,
 		LastUsed: t.LastUsedAt,
 	}
+	if v.Browser {
+		v.Device = safetext.Line(cmp.Or(t.Browser.Name, "unknown browser"))
+		v.Address = safetext.Line(t.Browser.Address)
+	}
+	return v
 }
 
 // Ended reports whether the token is revoked or expired.

@@ -173,7 +173,7 @@ var layers = map[string][]string{
 		"httpapi", "internal/hosted/demo", "internal/server/config",
 	},
 	"internal/server/login/logintest": {},
-	"internal/server/login":           {"internal/wire/jcs", "internal/egress", "internal/mac"},
+	"internal/server/login":           {".", "internal/wire/jcs", "internal/egress", "internal/mac"},
 	"internal/message/notice":         {".", "internal/text/safetext", "internal/text/view"},
 	"internal/wire/openapi":           {"."},
 	"test/kit/racedetector":           {},
