@@ -1163,6 +1163,10 @@ func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, s.CompletedAt)
 	b = append(b, `,"resumed_at":`...)
 	b = codec.AppendTime(b, s.ResumedAt)
+	if s.ReadsMessages {
+		b = append(b, `,"reads_messages":`...)
+		b = strconv.AppendBool(b, s.ReadsMessages)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1230,6 +1234,8 @@ func (s *Session) readJSON(r *codec.Reader) {
 			s.CompletedAt = r.Time()
 		case "resumed_at":
 			s.ResumedAt = r.Time()
+		case "reads_messages":
+			s.ReadsMessages = r.Bool()
 		default:
 			r.Skip()
 		}

@@ -40,6 +40,9 @@ type Session struct {
 	CompletedAt time.Time `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
 	// ResumedAt is the time when its present turn began. If it is zero, the turn began at CreatedAt.
 	ResumedAt time.Time `api:"resumed_at" store:"resumed,moving"`
+	// ReadsMessages is set once the agent of the session has read its messages or followed its events. It is
+	// not set for hosted sessions, whose agents always get messages.
+	ReadsMessages bool `api:"reads_messages,omitempty" store:"reads,moving"`
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.

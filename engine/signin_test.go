@@ -57,10 +57,12 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k.wantUnauthorized(t, "another issuer", secret)
 	k.Set(noIssuer)
 	k.wantUnauthorized(t, "no issuer", secret)
-	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
+	_, err = k.SignIn(t.Context(), issuer, "ana@example.com", askback.Browser{})
+	if !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("no issuer: got %v, want %v", err, askback.ErrUnauthorized)
 	}
-	if _, err := k.SignIn(t.Context(), "", "ana@example.com", askback.Browser{}); !errors.Is(err, askback.ErrUnauthorized) {
+	_, err = k.SignIn(t.Context(), "", "ana@example.com", askback.Browser{})
+	if !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("no issuer at all: got %v, want %v", err, askback.ErrUnauthorized)
 	}
 	k.Set(withAna)

@@ -19,11 +19,12 @@ type item struct {
 	ask       askback.Ask
 	row       view.Ask
 	place     view.Place
-	back      bool      // whether the snooze of the ask has ended
-	settledAt time.Time // time when the inbox learned that the ask is settled; zero while it is open
-	sending   bool      // whether an answer is being sent
-	answered  bool      // whether this person has settled the ask here
-	held      view.Held // answer that this person can still undo, or zero
+	back      bool          // whether the snooze of the ask has ended
+	settledAt time.Time     // time when the inbox learned that the ask is settled; zero while it is open
+	sending   bool          // whether an answer is being sent
+	run       *view.Session // the session of the settled ask, or nil if it is not known
+	answered  bool          // whether this person has settled the ask here
+	held      view.Held     // answer that this person can still undo, or zero
 
 	watchers    string // sentence about the other people who are looking at the ask, or ""
 	rightToLeft bool   // whether the row has right-to-left text
@@ -70,7 +71,11 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		items = append(items, it)
 	}
 	for _, a := range m.settled {
-		switch it := kept[a.ID]; {
+		it := kept[a.ID]
+		if it != nil {
+			it.run = m.runs[a.ID]
+		}
+		switch {
 		case it == nil || !it.settledAt.IsZero():
 		case it.isHeld():
 			_ = i.settleHeld(it, a)

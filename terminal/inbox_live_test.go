@@ -253,6 +253,36 @@ func TestInboxShowsALostConnection(t *testing.T) {
 	}
 }
 
+// A settled ask shows how to write to its agent, if the agent reads messages.
+func TestSettledAskShowsHowToTellTheAgent(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		f := newInboxFixture(t)
+		r := questionRequest("Which?", "red", "blue")
+		r.SessionKey = "run"
+		id := f.ask("a", r)
+		bot := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "a"})
+		a, err := bot.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reads {
+			if _, err := bot.Messages(t.Context(), a.SessionID, "", 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.open(f.ana, 200)
+		f.press("enter")
+		if _, err := f.ben.Answer(t.Context(), id, askback.Choose("red")); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		f.shows(200, "answered by ben")
+		if got := strings.Contains(f.screen(200), "askback tell "+id); got != reads {
+			t.Errorf("the agent reads messages: %v; the screen has the command: %v\n%s", reads, got, f.screen(200))
+		}
+	}
+}
+
 // A paste is never a key. It is text in a field.
 func TestPasteIntoTheInboxIsText(t *testing.T) {
 	f := newInboxFixture(t)

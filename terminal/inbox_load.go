@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Messages of a loader.
@@ -20,6 +21,7 @@ type (
 	loadedMsg struct { // the connection works
 		page    askback.Page
 		settled []askback.Ask
+		runs    map[string]*view.Session // the sessions of settled, by the ids of the asks; nil if not known
 	}
 	lostMsg    struct{}            // the connection was lost
 	failedMsg  struct{ err error } // a list could not be read
@@ -183,7 +185,7 @@ func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	if err != nil {
 		return loadedMsg{}, err
 	}
-	m := loadedMsg{page: page}
+	m := loadedMsg{page: page, runs: map[string]*view.Session{}}
 	var ids []string
 	listed := map[string]bool{}
 	for _, a := range page.Items {
@@ -201,10 +203,27 @@ func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 			return loadedMsg{}, err
 		case a.Settled():
 			m.settled = append(m.settled, a)
+			m.runs[a.ID] = l.sessionOf(ctx, a)
 		}
 	}
 	l.last, l.lastSearch = ids, search
 	return m, nil
+}
+
+// sessionOf returns the session of an ask. It returns nil for the session of a single ask, which ends with the
+// ask, and if the session cannot be read.
+func (l *loader) sessionOf(ctx context.Context, a askback.Ask) *view.Session {
+	client, ok := l.client.(interface {
+		Session(ctx context.Context, id string) (askback.Session, error)
+	})
+	if !ok || a.SessionID == "" || view.Brief(a).OwnSession {
+		return nil
+	}
+	one, err := client.Session(ctx, a.SessionID)
+	if err != nil {
+		return nil
+	}
+	return new(view.SessionOf(one))
 }
 
 // read reads the pages of the list up to want asks, as one page. The events cursor is the cursor of the first

@@ -183,14 +183,17 @@ func (i *inbox) detailRows(left, columns, room int) ([]string, caret) {
 // settledRows returns the rows of a settled ask, with the text that was typed and not sent.
 func (i *inbox) settledRows(it *item, p *picker, room int) []string {
 	f := p.newFrame()
-	f.settled(view.Of(it.ask).Outcome)
+	drawn := view.Of(it.ask)
+	drawn.Run = it.run
+	f.settled(drawn.Outcome)
+	f.message(drawn.HowToTell())
 	if typed := p.typed(); len(typed) > 0 {
 		f.rule("what you typed was not sent")
 		for _, text := range typed {
 			f.text("you", plain, safetext.Block(text))
 		}
 	}
-	f.ask(view.Of(it.ask))
+	f.ask(drawn)
 	return p.text.window(f, f.lines(), room)
 }
 

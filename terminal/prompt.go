@@ -214,6 +214,7 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 		case a.Outcome.Approved:
 			f.message("Not used by the agent yet.")
 		}
+		f.message(a.HowToTell())
 	}
 	f.deliveries(a)
 	return f.writeTo(out)

@@ -197,7 +197,7 @@ func (f *frame) callRow(c *view.Call) {
 	case c.Failed:
 		sign, sgr = "✗ ", bold
 	}
-	f.row("tool", gutter, sgr, cutRow(sign+c.Tool.String()+" "+line, f.width))
+	f.row("tool", gutter, sgr, cutRow(sign+c.Name().String()+" "+line, f.width))
 	if line, _, _ = strings.Cut(c.Output.String(), "\n"); c.Failed && line != "" {
 		f.row("", gutter, plain, cutRow("  "+line, f.width))
 	}
@@ -369,7 +369,7 @@ func (v *RunView) liveRows() []string {
 			f.message(sign + " " + words)
 		}
 		for _, c := range v.calls {
-			f.row("tool", gutter, plain, cutRow(sign+" "+c.Tool.String()+" "+c.Line.String(), f.width))
+			f.row("tool", gutter, plain, cutRow(sign+" "+c.Name().String()+" "+c.Line.String(), f.width))
 		}
 	}
 	rows := f.lines()

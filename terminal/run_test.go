@@ -133,7 +133,7 @@ func TestSpinnerStopsWhileAPersonAnswers(t *testing.T) {
 	}) {
 		t.Error("something is drawn while a person answers")
 	}
-	if !drawn(func() { _ = v.Resume() }) || !strings.Contains(screenOf(&out, 80), "files.list") {
+	if !drawn(func() { _ = v.Resume() }) || !strings.Contains(screenOf(&out, 80), "list (files)") {
 		t.Errorf("after the answer, what happened meanwhile is not shown:\n%s", screenOf(&out, 80))
 	}
 	_ = v.End()
@@ -229,7 +229,7 @@ func TestWithheldCallShowsOnlyItsName(t *testing.T) {
 			`{"call_id": "1", "name": "files__write", "is_error": false, "output": "", "withheld": true}`),
 	)
 	if got := out.String(); strings.Count(got, "\n") != 1 ||
-		!strings.Contains(got, "· files.write (only the people who were asked see this call)") {
+		!strings.Contains(got, "· write (files) (only the people who were asked see this call)") {
 		t.Errorf("got %q", got)
 	}
 }

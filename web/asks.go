@@ -34,17 +34,32 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
 }
 
-// settledView returns the view of a settled ask with its late answers and deliveries.
+// settledView returns the view of a settled ask with its session, its late answers and deliveries.
 func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
 	drawn, err := s.withDeliveries(r, a, view.Of(a))
 	if err != nil {
 		return drawn, err
 	}
+	drawn.Run = s.runOf(r, a)
 	late, _, err := s.engine.Reports(r.principal).LateAnswers(r.Context(), a.ID)
 	for _, l := range late {
 		drawn.Late = append(drawn.Late, view.LateAnswerOf(a, l))
 	}
 	return drawn, err
+}
+
+// runOf returns the session of an ask, so that the person can write to its agent. It returns nil for the session
+// of a single ask, which has no messages, and for a session that cannot be read, such as a deleted session.
+func (s *site) runOf(r request, a askback.Ask) *view.Session {
+	if a.SessionID == "" || view.Brief(a).OwnSession {
+		return nil
+	}
+	one, err := r.client.Session(r.Context(), a.SessionID)
+	if err != nil {
+		s.log.Debug("the session of an ask could not be read", "ask", a.ID, "error", err)
+		return nil
+	}
+	return new(view.SessionOf(one))
 }
 
 // settle handles the form of an ask. It shows a form with errors again as it was filled in. If the ask is
@@ -126,8 +141,9 @@ func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, f
 	if err != nil {
 		return err
 	}
-	conflict := view.ConflictOf(*a.Outcome, r.principal.Name)
-	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, list, view.Of(a), conflict, form))
+	conflict, drawn := view.ConflictOf(*a.Outcome, r.principal.Name), view.Of(a)
+	drawn.Run = s.runOf(r, a)
+	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, list, drawn, conflict, form))
 }
 
 // renderForm shows the form of an ask as it was filled in, with its problems.

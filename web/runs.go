@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -29,12 +30,18 @@ func (s *site) hostedMoments(
 
 // openAsk puts the open ask of a hosted agent on the page of its session. A hosted agent has at most one open
 // ask, because it waits for the outcome.
-func (s *site) openAsk(r request, t *pages.SessionPage, asks []askback.Ask) {
+//
+// If the context of the ask is the payload of the session, it is left out: the timeline begins with the payload.
+func (s *site) openAsk(r request, t *pages.SessionPage, one askback.Session, asks []askback.Ask) {
 	i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !a.Settled() })
 	if i < 0 {
 		return
 	}
-	drawn := view.For(asks[i], r.principal.Name)
+	open := asks[i]
+	if bytes.Equal(bytes.TrimSpace(open.Context), bytes.TrimSpace(one.Payload)) {
+		open.Context = nil
+	}
+	drawn := view.For(open, r.principal.Name)
 	t.Open, t.Form = &drawn, s.draftOf(r, drawn)
 }
 
@@ -59,6 +66,25 @@ func (s *site) sendMessage(w http.ResponseWriter, r request) error {
 		return err
 	}
 	http.Redirect(w, r.Request, pages.SessionsPath+"/"+id, http.StatusSeeOther)
+	return nil
+}
+
+// resume starts the next turn of a session, and redirects to the page of the session.
+func (s *site) resume(w http.ResponseWriter, r request) error {
+	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	_, err := r.client.Send(r.Context(), r.PathValue("id"), askback.ResumeSession{})
+	if problem := problemOf(err); problem != "" {
+		return s.renderSession(w, r, http.StatusUnprocessableEntity, problem, "")
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r.Request, pages.SessionsPath+"/"+r.PathValue("id"), http.StatusSeeOther)
 	return nil
 }
 
@@ -143,6 +169,8 @@ func problemOf(err error) string {
 		return pages.Sentence(invalid[0].Detail)
 	case errors.Is(err, askback.ErrEnded):
 		return "This session has ended for good. The message was not sent."
+	case errors.Is(err, askback.ErrAsksOpen):
+		return "Answer the open asks of this session first. Then it can be resumed."
 	case errors.Is(err, askback.ErrStartBy):
 		return pages.Sentence(askback.ErrStartBy.Error())
 	case errors.As(err, &later):

@@ -53,11 +53,12 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 		return err
 	}
 	t := pages.SessionPage{
-		Session: view.SessionOf(one), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem, Text: text,
+		Session: sessionView(one, asks.Items), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem,
+		Text: text,
 	}
 	if one.Hosted {
 		t.Moments, t.Older, err = s.hostedMoments(r, one, asks.Items, late, sent)
-		s.openAsk(r, &t, asks.Items)
+		s.openAsk(r, &t, one, asks.Items)
 	} else {
 		var messages []askback.Message
 		messages, t.MoreMessages, err = r.messages(one.ID)
@@ -68,6 +69,13 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	}
 	r.frame.Page = pages.SessionsPath
 	return s.render(w, r.Request, status, pages.Session(r.frame, t))
+}
+
+// sessionView returns the view of a session with its asks.
+func sessionView(one askback.Session, asks []askback.Ask) view.Session {
+	v := view.SessionOf(one)
+	v.OfOneAsk = len(asks) == 1 && view.Brief(asks[0]).OwnSession
+	return v
 }
 
 // maxMessages and maxMessageBytes limit the messages of a timeline. An agent chooses their number and size,

@@ -174,6 +174,7 @@ func (s *site) handleSessions(mux *http.ServeMux) {
 	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))
 	mux.Handle("GET "+pages.SessionsPath+"/{id}/live", s.authenticated(s.liveSession))
 	mux.Handle("POST "+pages.SessionsPath+"/{id}/message", s.authenticated(s.sendMessage))
+	mux.Handle("POST "+pages.SessionsPath+"/{id}/resume", s.authenticated(s.resume))
 	mux.Handle("POST "+pages.SessionsPath+"/{id}/cancel", s.authenticated(s.cancelRun))
 	mux.Handle("GET "+pages.RunPath, s.authenticated(s.startPage))
 	mux.Handle("POST "+pages.RunPath, s.authenticated(s.startRun))

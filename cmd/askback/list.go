@@ -250,5 +250,6 @@ func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	if c.JSON {
 		return printJSON(io.out, ask)
 	}
-	return terminal.Show(io.out, withDeliveries(ctx, conn.User, ask.ID, view.Of(ask)), terminal.StreamOptions(io.out))
+	drawn := withSession(ctx, conn.User, ask, withDeliveries(ctx, conn.User, ask.ID, view.Of(ask)))
+	return terminal.Show(io.out, drawn, terminal.StreamOptions(io.out))
 }

@@ -55,6 +55,7 @@ type commands struct {
 	Decline  declineCommand  `cmd:"" group:"answer" help:"Decline to answer an ask."`
 	Reassign reassignCommand `cmd:"" group:"answer" help:"Hand an ask over to other people."`
 	Snooze   snoozeCommand   `cmd:"" group:"answer" help:"Hide an ask from your own list until later."`
+	Tell     tellCommand     `cmd:"" group:"answer" help:"Write a message to the agent of an ask, or cancel its turn."`
 	Grant    grantCommand    `cmd:"" group:"answer" help:"List or remove standing approvals, which also cover later calls."`
 
 	Init  initCommand  `cmd:"" group:"agents" help:"Connect Claude Code, Codex or another coding agent to Askback."`

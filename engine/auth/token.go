@@ -141,7 +141,8 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 	return secret, nil
 }
 
-// Login exchanges the secret of a log-in link for the secret of a new token for the browser from. The token is valid for
+// Login exchanges the secret of a log-in link for the secret of a new token of the browser from. The token is
+// valid for
 // [limits.BrowserTime], but no longer than the token that created the link. A link works once. The error is
 // [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(

@@ -63,6 +63,9 @@ type SessionCommand struct {
 	At      time.Time
 }
 
+// MessagesRead records that the agent of the session reads the messages of people.
+type MessagesRead struct{}
+
 // RunChanged records a change of the run of a hosted session.
 type RunChanged struct {
 	Status  askback.SessionStatus // running, or the status with which the turn or the run ended
@@ -78,6 +81,7 @@ type RunChanged struct {
 func (RunChanged) input()      {}
 func (SessionStarted) input()  {}
 func (CallbackChanged) input() {}
+func (MessagesRead) input()    {}
 func (AskOpened) input()       {}
 func (AskClosed) input()       {}
 func (SessionCommand) input()  {}
@@ -87,8 +91,8 @@ func (SessionCommand) input()  {}
 const MaxSessionAsks = 200
 
 // Step returns the result of an input. The first input of a session must be [SessionStarted]. Each later
-// input is [CallbackChanged], [AskOpened], [AskClosed], [RunChanged], [SessionCommand], [Sent], [SendFailed]
-// or [SendAgain], in any order.
+// input is [CallbackChanged], [MessagesRead], [AskOpened], [AskClosed], [RunChanged], [SessionCommand], [Sent],
+// [SendFailed] or [SendAgain], in any order.
 //
 // If Step returns an error, nothing changes. The errors are [askback.ErrEnded], [askback.ErrAsksOpen],
 // [askback.ErrNotFound] for a delivery, [askback.Invalid] and, for too many open asks, an
@@ -103,6 +107,8 @@ func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	switch in := in.(type) {
 	case CallbackChanged:
 		return callbackChanged(s, in)
+	case MessagesRead:
+		return messagesRead(s), nil
 	case Sent, SendFailed, SendAgain:
 		return delivered(s, func(s *SessionState) *[]askback.Delivery { return &s.Deliveries }, in)
 	case RunChanged:
@@ -147,6 +153,16 @@ func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], 
 		}
 	}
 	return changed(s), nil
+}
+
+// messagesRead records that the agent reads messages. The history gets no event, because nothing happened that a
+// person or a program could follow.
+func messagesRead(s SessionState) Result[SessionState] {
+	if s.Session.ReadsMessages || s.Session.Final() {
+		return unchanged(s)
+	}
+	s.Session.ReadsMessages = true
+	return changed(s)
 }
 
 // Receiver returns the address that receives the events of the session, or "".

@@ -85,6 +85,9 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	if address, ok := strings.CutSuffix(did, " from now on"); ok {
 		return lifecycle.CallbackChanged{Callback: strings.TrimPrefix(address, "calls "), At: at}
 	}
+	if did == "reads messages" {
+		return lifecycle.MessagesRead{}
+	}
 	did, said, _ := strings.Cut(did, ": ")
 	verb, object, _ := strings.Cut(did, " ")
 	switch {
@@ -160,7 +163,11 @@ func describeSession(before lifecycle.SessionState, r lifecycle.Result[lifecycle
 			b.WriteString(part.before + part.text)
 		}
 	}
-	fmt.Fprintf(&b, "; %d of %d asks open\n", one.AsksPending, one.AsksTotal)
+	fmt.Fprintf(&b, "; %d of %d asks open", one.AsksPending, one.AsksTotal)
+	if one.ReadsMessages {
+		b.WriteString("; reads messages")
+	}
+	b.WriteString("\n")
 	describeDeliveries(&b, before.Deliveries, r.State.Deliveries)
 	for _, h := range r.History {
 		fmt.Fprintf(&b, "  history: %s", h.Type)
@@ -243,6 +250,8 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 			return lifecycle.AskClosed{ID: "ask_1", Fails: rapid.IntRange(0, 9).Draw(t, "fails") == 0, At: at}
 		case n == 12 && s.Session.AsksTotal > 0:
 			return lifecycle.CallbackChanged{Callback: "https://agents.example.com/other", At: at}
+		case n == 13 && s.Session.AsksTotal > 0:
+			return lifecycle.MessagesRead{}
 		case n < 16 && len(s.Deliveries) > 0:
 			return anyDeliveryEvent(s.Deliveries, at).Draw(t, "delivery event")
 		}
@@ -268,6 +277,8 @@ func TestSessionInvariantsHold(t *testing.T) {
 			case lifecycle.AskClosed: // the event is in the history of the ask
 				counted = true
 			case lifecycle.CallbackChanged: // the address may be secret, so there is no event
+				counted = true
+			case lifecycle.MessagesRead: // nothing happened that could be followed
 				counted = true
 			case lifecycle.RunChanged: // the event is in the history of the run
 				counted = true

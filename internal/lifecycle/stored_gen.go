@@ -491,6 +491,10 @@ func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"resumed":`...)
 		b = codec.AppendMillis(b, s.Session.ResumedAt)
 	}
+	if s.Session.ReadsMessages {
+		b = append(b, `,"reads":`...)
+		b = strconv.AppendBool(b, s.Session.ReadsMessages)
+	}
 	if s.Callback != "" {
 		b = append(b, `,"callback":`...)
 		b = codec.AppendString(b, s.Callback)
@@ -545,6 +549,8 @@ func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 			s.Session.CompletedAt = r.Millis()
 		case "resumed":
 			s.Session.ResumedAt = r.Millis()
+		case "reads":
+			s.Session.ReadsMessages = r.Bool()
 		case "callback":
 			s.Callback = r.String()
 		case "callback_of":
@@ -1555,6 +1561,10 @@ func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
 		b = append(b, `,"resumed":`...)
 		b = codec.AppendMillis(b, s.ResumedAt)
 	}
+	if s.ReadsMessages {
+		b = append(b, `,"reads":`...)
+		b = strconv.AppendBool(b, s.ReadsMessages)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1608,6 +1618,8 @@ func readSession(s *askback.Session, r *codec.Reader) {
 			s.CompletedAt = r.Millis()
 		case "resumed":
 			s.ResumedAt = r.Millis()
+		case "reads":
+			s.ReadsMessages = r.Bool()
 		default:
 			r.Skip()
 		}

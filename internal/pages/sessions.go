@@ -48,6 +48,19 @@ type SessionPage struct {
 	MoreLate     bool      // whether there may be older late answers
 }
 
+// Name returns the words that tell the session apart: its title, or its agent and its first ask or message.
+func (p SessionPage) Name() view.Text {
+	return view.SessionName(p.Session, p.Moments)
+}
+
+// kind returns the heading above a name that has words of an agent. Such words are never a heading (T10).
+func (p SessionPage) kind() string {
+	if p.Session.Hosted {
+		return "Run"
+	}
+	return "Session"
+}
+
 // todoMark returns a sign for the state of a todo, and its name.
 func todoMark(t view.Todo) (sign, name string) {
 	switch {

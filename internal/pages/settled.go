@@ -48,8 +48,12 @@ func correction(a view.Ask) string {
 	switch o := a.Outcome; {
 	case o.ByTimer || o.ByGrant || withoutAnswer(a):
 		return ""
+	case o.Approved && a.Run != nil && a.Run.MayEndTurn():
+		return "An approval cannot be taken back. If it is wrong, cancel the turn of the agent below."
 	case o.Approved:
 		return "An approval cannot be taken back. If it is wrong, stop the agent."
+	case a.Run != nil && a.Run.Reads && !a.Run.Ended:
+		return "An answer cannot be changed. If it is wrong, tell the agent below: it can ask again."
 	}
 	return "An answer cannot be changed. If it is wrong, tell the agent: it can ask again."
 }

@@ -4,7 +4,7 @@ import "github.com/askback/askback/internal/text/view"
 
 // A TokenPage is the content of the tokens page.
 type TokenPage struct {
-	Tokens    []view.Token // newest token first
+	Tokens    []view.Token   // newest token first
 	Logins    []PersonLogins // log-ins of browsers, by person
 	Ended     []view.Token
 	Form      TokenForm
@@ -58,6 +58,16 @@ func addedWord(t view.Token) string {
 		return "logged in"
 	}
 	return "added"
+}
+
+// revokeHelp explains the effect of revoking a token.
+func revokeHelp(t view.Token) string {
+	if t.Browser {
+		return "That browser is logged out immediately. What was typed there and not sent is not saved. You cannot " +
+			"undo this."
+	}
+	return "Programs that use this token stop working immediately. Browsers that were logged in with it are logged " +
+		"out, and standing approvals that were given with it end. You cannot undo this."
 }
 
 // problemIf returns the id of the element with the problem of the form, or "".

@@ -145,7 +145,9 @@ func tokenStories(b *book) {
 	logins := []pages.PersonLogins{{Name: all[1].Name, Logins: all[1:]}}
 	form := pages.TokenForm{Kind: string(askback.Agent), Lasts: "90d"}
 	b.add("Tokens", "list", "/tokens", pages.Tokens(b.on("/tokens"),
-		pages.TokenPage{Tokens: all[:1], Logins: logins, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
+		pages.TokenPage{
+			Tokens: all[:1], Logins: logins, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true,
+		}))
 	form.Problem = "This name cannot be used: it is blank."
 	b.add("Tokens", "form with an error", "/tokens",
 		pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Form: form, MayChange: true}))

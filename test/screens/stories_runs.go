@@ -169,7 +169,7 @@ func (b *book) endedStories() {
 	done := b.worked().message(askback.RoleAssistant, "", "# Briefing\n\nThe week was quiet. **4711** took "+
 		"longest.\n\n| ticket | days |\n|---|---|\n| 4711 | 9 |\n| 4712 | 6 |")
 	done.session.Status, done.session.Phase = askback.SessionCompleted, "idle"
-	b.addRun("between turns", done, pages.SessionPage{})
+	b.addRun("turn ended", done, pages.SessionPage{})
 	cancelled := b.worked()
 	cancelled.session.Status, cancelled.session.CompletedAt = askback.SessionCancelled, b.frame.Now
 	b.addRun("cancelled", cancelled, pages.SessionPage{})

@@ -30,8 +30,8 @@ func BrowserOf(r *http.Request) askback.Browser {
 	return b
 }
 
-// addressOf returns the IP address in a text, with or without a port. It returns the zero address if there is
-// none. An IPv4 address within an IPv6 address is returned as IPv4, and a zone is removed.
+// addressOf returns the IP address in a text, with or without a port. It returns the zero address for another
+// text. An IPv4 address within an IPv6 address is returned as IPv4, and a zone is removed.
 func addressOf(text string) netip.Addr {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host

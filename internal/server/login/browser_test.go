@@ -24,11 +24,11 @@ func TestBrowsersHaveTheirNames(t *testing.T) {
 			"Chrome/125.0.0.0 Mobile Safari/537.36": "Samsung Internet on Android",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 " +
 			"Safari/537.36": "Chrome on Linux",
-		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36": "Chrome on ChromeOS",
-		"Lynx/2.9 Linux":                      "a browser on Linux",
-		"curl/8.5.0":                          "",
-		"":                                    "",
-		"<b>Firefox/1</b>\x1b[31m Linux":      "Firefox on Linux",
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) Chrome/140.0.0.0 Safari/537.36": "Chrome on ChromeOS",
+		"Lynx/2.9 Linux":                       "a browser on Linux",
+		"curl/8.5.0":                           "",
+		"":                                     "",
+		"<b>Firefox/1</b>\x1b[31m Linux":       "Firefox on Linux",
 		strings.Repeat("x", 5000) + "Firefox/": "",
 	} {
 		r := httptest.NewRequest("POST", "/login", nil)

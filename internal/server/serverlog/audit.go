@@ -116,7 +116,7 @@ func (l auditedLogins) recordLogin(ctx context.Context, own string, err error, a
 
 // An auditedClient is a client that logs actions of its principal. It logs when the principal revokes a
 // grant, creates or revokes a token, or creates a log-in link. It also logs changes of endpoints, contacts,
-// people, groups and routes.
+// people, groups and routes, and what people do to sessions.
 type auditedClient struct {
 	askback.Client
 	principal askback.Principal
@@ -132,6 +132,25 @@ func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, er
 	c.record(ctx, err, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent),
 		slog.String("tool", g.ToolName))
 	return g, err
+}
+
+// Send logs what a person does to a session. What its agent does is in the history of the session.
+func (c auditedClient) Send(ctx context.Context, id string, cmd askback.Command) (askback.Session, error) {
+	one, err := c.Client.Send(ctx, id, cmd)
+	if c.principal.Kind == askback.Agent {
+		return one, err
+	}
+	event := "message_sent"
+	switch cmd.(type) {
+	case askback.ResumeSession:
+		event = "session_resumed"
+	case askback.EndTurn:
+		event = "turn_cancelled"
+	case askback.EndSession:
+		event = "session_cancelled"
+	}
+	c.record(ctx, err, event, slog.String("session", id), slog.String("agent", one.Agent))
+	return one, err
 }
 
 func (c auditedClient) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {

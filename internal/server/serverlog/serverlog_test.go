@@ -283,6 +283,47 @@ func events(t *testing.T, b *bytes.Buffer) (all []string) {
 
 func errOf[T any](_ T, err error) error { return err }
 
+// What a person does to a session is logged without the text. What its agent does is not.
+func TestAuditLogRecordsWhatPeopleDoToSessions(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
+	e := l.Audit(engine.New(memstore.New(), nil))
+	ctx := t.Context()
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
+	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	s, err := bot.Start(ctx, askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range []askback.Command{
+		askback.SendMessage{Text: "my secret"}, askback.EndTurn{}, askback.ResumeSession{}, askback.EndSession{},
+	} {
+		if _, err := ana.Send(ctx, s.ID, cmd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ana.Send(ctx, s.ID, askback.SendMessage{Text: "late"}); err == nil {
+		t.Fatal("a session that has ended takes a message")
+	}
+	other, err := bot.Start(ctx, askback.SessionRequest{Key: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bot.Send(ctx, other.ID, askback.Report{Text: "step"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"message_sent responder ana web", "turn_cancelled responder ana web", "session_resumed responder ana web",
+		"session_cancelled responder ana web",
+	}
+	if strings.Contains(b.String(), "my secret") {
+		t.Errorf("the log has the message: %s", b.String())
+	}
+	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // Every change of people, groups and routes is logged on one line with its actor. A rejected change is not
 // logged.
 func TestAuditLogRecordsChangesOfDirectory(t *testing.T) {

@@ -61,6 +61,7 @@ type Ask struct {
 	Outcome      *Outcome      // nil while the ask is open
 	AckedAt      time.Time     // time when the agent acknowledged the outcome; zero if it did not
 	ConsumedAt   time.Time     // time when the agent used the approval; zero if it did not
+	Run          *Session      // session of a settled ask, to write to its agent; [Of] leaves it nil
 	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
 	Deliveries   []Delivery    // deliveries about the ask, oldest first; [Of] leaves it empty
 
@@ -271,4 +272,19 @@ func (c *Confirmation) Editable() RawText {
 		return ""
 	}
 	return RawText(editable(c.raw))
+}
+
+// HowToTell returns the sentence with the command that writes to the agent of a settled ask, or "" if its agent
+// reads no messages. Run must be set.
+func (a Ask) HowToTell() string {
+	command := "askback tell " + a.ID.String()
+	switch {
+	case a.Outcome == nil || a.Run == nil || a.Run.Ended || !a.Run.Reads && !a.Run.MayEndTurn():
+		return ""
+	case !a.Run.Reads:
+		return "To cancel the turn of the agent: " + command + " --cancel-turn"
+	case a.Run.MayEndTurn():
+		return "To write to the agent: " + command + " TEXT. To cancel its turn: " + command + " --cancel-turn"
+	}
+	return "To write to the agent: " + command + " TEXT"
 }

@@ -38,6 +38,7 @@ type RunMessage struct {
 type Call struct {
 	ID        string
 	Tool      safetext.Text
+	Server    safetext.Text // empty for a tool of Askback
 	Line      safetext.Text // the beginning of the arguments, in one line
 	Arguments safetext.Text // all arguments
 	Output    safetext.Text
@@ -148,7 +149,9 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 		c = *known
 	}
 	if name := cmp.Or(d.Name, d.Tool); name != "" {
-		c.Tool, c.Asks, c.SetsTodos = safetext.Line(toolName(name)), isAskTool(name), name == "todo_write"
+		server, tool := splitTool(name)
+		c.Tool, c.Server = safetext.Line(tool), safetext.Line(server)
+		c.Asks, c.SetsTodos = isAskTool(name), name == "todo_write"
 	}
 	c.Withheld = c.Withheld || d.Hidden
 	if len(d.Input) > 0 && !c.Withheld {
@@ -168,15 +171,23 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 	return &c
 }
 
-// toolName returns the name of a tool for people: server.tool for server__tool. A name that could
-// be read in two ways, or is shortened and ends in a hash, stays as it is.
-func toolName(name string) string {
+// Name returns the tool with its server, as on the page of an ask about the call.
+func (c Call) Name() safetext.Text {
+	if c.Server.String() == "" {
+		return c.Tool
+	}
+	return safetext.Line(c.Tool.String() + " (" + c.Server.String() + ")")
+}
+
+// splitTool returns the server and the tool in a name such as server__tool. A name that could be read in two
+// ways, or is shortened and ends in a hash, is returned as the tool.
+func splitTool(name string) (server, tool string) {
 	server, tool, found := strings.Cut(name, "__")
 	if !found || server == "" || tool == "" || strings.HasPrefix(tool, "_") || strings.Contains(tool, "__") ||
 		strings.Contains(name, ".") || hashedName.MatchString(name) {
-		return name
+		return "", name
 	}
-	return server + "." + tool
+	return server, tool
 }
 
 // hashedName matches the names of tools that package agent has changed.

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/markdown"
@@ -37,7 +38,7 @@ func RunTimeline(
 		}
 		return cmp.Compare(a.seq, b.seq)
 	})
-	return all
+	return withFollowers(all)
 }
 
 // A runTimeline collects the moments from the events of a run.
@@ -80,11 +81,9 @@ func (t *runTimeline) message(e RunEvent) {
 		return // the message has only calls
 	}
 	one := Moment{At: e.At, seq: e.Seq, Text: m.Text, By: m.By, Queued: e.Type == askback.EventMessageQueued}
-	switch {
-	case m.OfAgent:
+	one.OfProgram = !m.OfAgent && m.By.String() == ""
+	if m.OfAgent || strings.Contains(m.Text.String(), "```") {
 		one.Markdown = markdown.Parse(m.Text.String())
-	case m.By.String() == "":
-		one.OfProgram = true
 	}
 	t.moments = append(t.moments, one)
 }

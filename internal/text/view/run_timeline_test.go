@@ -71,17 +71,17 @@ func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
 			calls = append(calls, *m.Call)
 		}
 	}
-	if len(calls) != 1 || calls[0].Tool.String() != "files.write" || !calls[0].Withheld ||
+	if len(calls) != 1 || calls[0].Name().String() != "write (files)" || !calls[0].Withheld ||
 		calls[0].Line.String()+calls[0].Arguments.String() != "" {
 		t.Errorf("got %+v, want the call without its arguments", calls)
 	}
 }
 
-// People see server.tool for server__tool, and an ambiguous name unchanged.
+// People see the tool and its server, as on the page of an ask about the call, and an ambiguous name unchanged.
 func TestTimelineNamesServerAndTool(t *testing.T) {
 	for tool, want := range map[string]string{
-		"files__read":            "files.read",
-		"my_files__read_all":     "my_files.read_all",
+		"files__read":            "read (files)",
+		"my_files__read_all":     "read_all (my_files)",
 		"spawn_agents":           "spawn_agents",
 		"mcp__files__read":       "mcp__files__read",
 		"files___read":           "files___read",
@@ -89,9 +89,9 @@ func TestTimelineNamesServerAndTool(t *testing.T) {
 		"files__":                "files__",
 		"files__v1.read":         "files__v1.read",
 		"files__read_0123456789": "files__read_0123456789",
-		"files__read_012345678":  "files.read_012345678",
+		"files__read_012345678":  "read_012345678 (files)",
 	} {
-		if got := timelineOfCall(tool, true, false); len(got) != 1 || got[0].Tool.String() != want {
+		if got := timelineOfCall(tool, true, false); len(got) != 1 || got[0].Name().String() != want {
 			t.Errorf("%s: got %v, want %q", tool, got, want)
 		}
 	}

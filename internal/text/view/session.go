@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/markdown"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/reports"
 )
@@ -19,11 +20,13 @@ type Session struct {
 	Agent     safetext.Text
 	Owner     safetext.Text // name of the agent's token, if it differs from Agent
 	Title     safetext.Text
-	Status    string // "running", "waiting for an answer", "between turns", or how the session ended
+	Status    string // "running", "waiting for an answer", "waiting for a message", or how the session or turn ended
 	Ended     bool
 	Failed    bool
 	Waiting   bool
 	Idle      bool // whether the turn has ended, so that a message starts the next turn
+	Reads     bool // whether the agent reads messages: Askback runs it, or it has read messages of this session
+	OfOneAsk  bool // whether the session belongs to a single ask, and has no messages; the page sets it
 	Pending   int  // open asks
 	Total     int  // all asks
 	Todos     []Todo
@@ -56,6 +59,7 @@ func SessionOf(s askback.Session) Session {
 		Waiting: s.Status == askback.SessionWaiting, Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt,
 		Updated: s.UpdatedAt, Completed: s.CompletedAt, Idle: s.Ended() && !s.Final(), Hosted: s.Hosted,
 		Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
+		Reads: s.Hosted || s.ReadsMessages,
 	}
 	v.OwnTitle = !s.Hosted || s.StartedBy == "" && !strings.HasPrefix(s.Owner, askback.HostedPrefix)
 	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
@@ -66,11 +70,38 @@ func SessionOf(s askback.Session) Session {
 	case v.Waiting:
 		v.Status = "waiting for an answer"
 	case v.Idle && s.ParentID == "": // an idle child has returned its result
-		v.Status = "between turns"
+		v.Status = "turn ended"
+		if v.Reads {
+			v.Status = "waiting for a message"
+		}
 	default:
 		v.Status = string(s.Status)
 	}
 	return v
+}
+
+// MayEndTurn reports whether ending the turn of the session has an effect: a run of Askback stops, open asks are
+// withdrawn, or the agent reads of it.
+func (s Session) MayEndTurn() bool {
+	return !s.Ended && !s.Idle && !s.OfOneAsk && (s.Reads || s.Pending > 0)
+}
+
+// SessionName returns the words that tell a session apart: its title, or its agent and the first words of its
+// history.
+func SessionName(s Session, moments []Moment) safetext.Text {
+	if s.Title.String() != "" {
+		return s.Title
+	}
+	for _, m := range moments {
+		words := m.Text.String()
+		if m.Ask != nil {
+			words = m.Ask.Headline().String()
+		}
+		if words = RunTitle(words); words != "" {
+			return safetext.Line(s.Agent.String() + ": " + words)
+		}
+	}
+	return s.Agent
 }
 
 // maxTitle is the maximum number of characters in the title of a run.
@@ -124,6 +155,7 @@ type Moment struct {
 	Child     *Session // a session that the hosted agent started
 
 	ClaimedBy safetext.Text // person who began to look at Ask
+	Follows   bool          // whether the last entry before that is about an ask is about the same ask
 	Late      *LateAnswer   // a late answer to Ask
 	Delivery  *Delivery     // delivery of a message about Ask, or about the session if Ask is nil
 
@@ -138,6 +170,9 @@ func Timeline(
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)
+		if !a.Settled() {
+			v = Of(a) // people choose on the timeline which ask they answer
+		}
 		all = append(all, Moment{At: a.CreatedAt, Ask: &v})
 		for _, c := range a.Claims {
 			all = append(all, Moment{At: c.At, Ask: &v, ClaimedBy: safetext.Name(c.Name)})
@@ -163,11 +198,34 @@ func Timeline(
 		}
 	}
 	for _, m := range messages {
-		all = append(all, Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By)})
+		all = append(all, messageMoment(m))
 	}
 	if s.Final() && !s.CompletedAt.IsZero() {
 		all = append(all, Moment{At: s.CompletedAt, What: "The session ended: " + string(s.Status)})
 	}
 	slices.SortStableFunc(all, func(a, b Moment) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli()) })
+	return withFollowers(all)
+}
+
+// messageMoment returns the entry of a message. The text of an agent is formatted, and so is a text of a person
+// with a block of code, such as a payload.
+func messageMoment(m askback.Message) Moment {
+	one := Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By)}
+	if m.Role == askback.RoleAssistant || strings.Contains(m.Text, "```") {
+		one.Markdown = markdown.Parse(one.Text.String())
+	}
+	return one
+}
+
+// withFollowers sets Follows of each entry about an ask, so that its question is not shown again and again.
+func withFollowers(all []Moment) []Moment {
+	last := ""
+	for i, m := range all {
+		if m.Ask == nil {
+			continue
+		}
+		all[i].Follows = m.Ask.ID.String() == last
+		last = m.Ask.ID.String()
+	}
 	return all
 }

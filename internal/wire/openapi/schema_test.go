@@ -131,9 +131,10 @@ var omitted = map[string][]string{
 	"Question":       {"format"},
 	"Problem":        {"approvers", "ask", "ask_id", "detail", "errors", "outcome", "question_ids"},
 	"SessionChanged": {"by"},
-	"Session":        {"started_by"},
+	"Session":        {"reads_messages", "started_by"},
 	"SessionReply":   {"ask_id", "outcome", "question_ids"},
 	"Snapshot":       {"more"},
+	"Token":          {"address", "browser"},
 }
 
 // Every member of a reply is present, and null if it is absent (docs/wire.md §2). So the schema of a reply

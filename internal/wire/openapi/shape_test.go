@@ -89,7 +89,7 @@ var (
 		Payload: raw(`[1]`), Result: raw(`"done"`), Error: "e", Metadata: raw(`{}`),
 		Todos: []askback.Todo{{Content: "c", Status: askback.TodoPending}}, ParentID: "ses_" + id, AsksPending: 1,
 		AsksTotal: 2, Tokens: 3, CostUSD: 0.5, StartedBy: "ana", CreatedAt: nine, UpdatedAt: nine,
-		CompletedAt: nine, ResumedAt: nine,
+		CompletedAt: nine, ResumedAt: nine, ReadsMessages: true,
 	}
 	grant = askback.Grant{
 		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput,
@@ -98,7 +98,8 @@ var (
 		MakerEnded: true,
 	}
 	token = askback.Token{
-		ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine,
+		Browser: askback.Browser{Name: "Firefox on Linux", Address: "203.0.113.7"},
+		ID:      "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine,
 		ExpiresAt: nine, RevokedAt: nine, LastUsedAt: nine,
 	}
 	message = askback.Message{Seq: 1, Role: askback.RoleUser, By: "ana", Text: "hi", At: nine}
