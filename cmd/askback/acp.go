@@ -41,7 +41,7 @@ func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) er
 	if len(c.Command) == 0 {
 		return usage("the command of the agent is missing; see askback acp --help")
 	}
-	conn, err := all.connector(instance.KindAsk)
+	conn, err := all.connector(ctx, streams.err, instance.KindAsk)
 	if err != nil {
 		return err
 	}

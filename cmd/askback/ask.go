@@ -162,7 +162,7 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 func askAndWait(
 	ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool,
 ) (err error) {
-	conn, err := all.connector(instance.KindAsk)
+	conn, err := all.connector(ctx, io.err, instance.KindAsk)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 		return err
 	}
 	defer release()
-	conn, err := all.connector(instance.KindAsk)
+	conn, err := all.connector(ctx, io.err, instance.KindAsk)
 	if err != nil {
 		return err
 	}

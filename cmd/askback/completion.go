@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,17 +65,16 @@ func (all *commands) completionSource() completion.Source {
 func (all commands) clientFor(line *completion.Line) (askback.Client, func(), error) {
 	all.DB, all.Config = line.Path("db", all.DB), line.Path("config", all.Config)
 	file, err := all.settings()
-	if err != nil {
-		return nil, nil, err
-	}
-	database, err := all.database(file)
 	if err == nil {
-		_, err = os.Stat(filepath.Dir(database)) // otherwise options would create the directory
+		var database string
+		if database, err = all.database(file); err == nil {
+			_, err = os.Stat(filepath.Dir(database)) // otherwise options would create the directory
+		}
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	o, err := all.options(file, "")
+	_, o, err := all.clientOptions(context.Background(), io.Discard, "")
 	if err != nil {
 		return nil, nil, err
 	}

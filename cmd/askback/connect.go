@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"io"
 	"net/url"
 	"os"
 	"strings"
@@ -79,8 +81,18 @@ func (all *commands) noteOtherSettings(io streams) {
 	}
 }
 
-// connector reads the settings file and returns a connector for a command of this kind.
-func (all *commands) connector(kind string) (*connection.Connector, error) {
+// connector reads the settings file and returns a connector for a command of this kind. It prints a warning to
+// out if the file has errors and a server runs.
+func (all *commands) connector(ctx context.Context, out io.Writer, kind string) (*connection.Connector, error) {
+	_, o, err := all.clientOptions(ctx, out, kind)
+	if err != nil {
+		return nil, err
+	}
+	return connector(o)
+}
+
+// strictConnector is like connector, but returns an error if the settings file has errors.
+func (all *commands) strictConnector(kind string) (*connection.Connector, error) {
 	file, err := all.settings()
 	if err != nil {
 		return nil, err
@@ -90,6 +102,60 @@ func (all *commands) connector(kind string) (*connection.Connector, error) {
 		return nil, err
 	}
 	return connector(o)
+}
+
+// clientOptions returns the settings and the connection options of a command that needs no settings if a server
+// runs. If the file has errors and a server runs, the command uses only the server: the settings are then zero,
+// and clientOptions prints a warning to out. Without a server, it returns the errors of the file.
+func (all *commands) clientOptions(
+	ctx context.Context, out io.Writer, kind string,
+) (file config.Config, o connection.Options, err error) {
+	file, rejected := all.settings()
+	if rejected != nil {
+		file = config.Config{}
+		var serves bool
+		if file.Database, serves = all.serverWithoutSettings(ctx); !serves {
+			return file, o, rejected
+		}
+	}
+	if o, err = all.options(file, kind); err != nil || rejected == nil {
+		return file, o, err
+	}
+	o.ServerOnly = true
+	first, _, more := strings.Cut(rejected.Error(), "\n")
+	if more {
+		first += ", and other errors"
+	}
+	note(out, "warning: the settings file has errors, and this command does without it: "+first)
+	return config.Config{}, o, nil
+}
+
+// serverWithoutSettings reports whether a command can use a running server although the settings file has
+// errors: the server of ASKBACK_URL, or the local server that was started with this file or has the database of
+// --db. It also returns the database of the file, if it can be found.
+func (all *commands) serverWithoutSettings(ctx context.Context) (database string, serves bool) {
+	if all.DB == "" {
+		if src, err := os.ReadFile(all.Config); err == nil {
+			database = config.DatabaseOf(src, os.LookupEnv)
+		}
+	}
+	if os.Getenv("ASKBACK_URL") != "" {
+		return database, true
+	}
+	path, err := all.database(config.Config{Database: database})
+	if err != nil {
+		return database, false
+	}
+	if _, err := os.Stat(path); err != nil { // At would create the folder of the database
+		return database, false
+	}
+	place, err := instance.At(path)
+	if err != nil {
+		return database, false
+	}
+	server, ok := place.Last()
+	return database, ok && (all.DB != "" || server.Settings == instance.SettingsName(all.Config)) &&
+		server.Proves(ctx) == nil
 }
 
 // connector returns a connector with these options. It returns an error if ASKBACK_URL is not valid, or if it

@@ -16,7 +16,7 @@ type doctorCommand struct {
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	found := doctor.Check(ctx, doctor.Program{
 		Config: all.Config, Listen: defaultListen, Settings: all.settings, Database: all.database, StateDir: stateDir,
-		Connector: all.connector, EngineSettings: engineSettings, CheckIssuer: checkIssuer, Origin: origin,
+		Connector: all.strictConnector, EngineSettings: engineSettings, CheckIssuer: checkIssuer, Origin: origin,
 	}, doctor.Options{PublicURL: c.PublicURL, Lanes: c.Lanes})
 	var err error
 	if c.JSON {

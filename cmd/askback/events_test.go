@@ -19,7 +19,7 @@ func TestEventsContinueAfterTheServerIsKilled(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", stateHome(database))
 	t.Setenv("ASKBACK_TOKEN", "")
 	t.Setenv("ASKBACK_URL", "")
-	conn, err := (&commands{}).connector(instance.KindAsk)
+	conn, err := (&commands{}).strictConnector(instance.KindAsk)
 	if err != nil {
 		t.Fatal(err)
 	}

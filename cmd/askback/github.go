@@ -46,7 +46,7 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 		return usage("input url is missing: set it to the address of your server, such as ${{ vars.ASKBACK_URL }}, " +
 			"and token to ${{ secrets.ASKBACK_TOKEN }}")
 	}
-	conn, err := all.connector("")
+	conn, err := all.connector(ctx, io.err, "")
 	if err != nil {
 		return err
 	}

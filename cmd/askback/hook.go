@@ -200,7 +200,7 @@ func runHook(ctx context.Context, in streams, all *commands, job hook.Job) (unwr
 	if job.Call == nil {
 		kind = ""
 	}
-	conn, err := all.connector(kind)
+	conn, err := all.connector(ctx, in.err, kind)
 	if err != nil {
 		return nil, err
 	}

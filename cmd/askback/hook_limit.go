@@ -89,7 +89,7 @@ func ownServer() hook.Server {
 // agent shows no dialog. Without a server, only a command could show the question, and people would not
 // notice it.
 func requireServer(ctx context.Context, all *commands) error {
-	conn, err := all.connector("")
+	conn, err := all.connector(ctx, io.Discard, "")
 	if err != nil || !conn.IsLocal() {
 		return err
 	}

@@ -20,7 +20,7 @@ type inboxCommand struct {
 // Run shows the open asks until the user leaves. If no terminal can show the inbox, it prints the open asks
 // as askback list does.
 func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err error) {
-	conn, err := all.connector(instance.KindAsk)
+	conn, err := all.connector(ctx, io.err, instance.KindAsk)
 	if err != nil {
 		return err
 	}

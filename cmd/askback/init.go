@@ -38,7 +38,7 @@ func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error 
 			return err
 		},
 		Agree:         func(ctx context.Context, question string) error { return c.agree(ctx, io, question) },
-		MissingServer: func(ctx context.Context) string { return doctor.MissingServer(ctx, all.connector) },
+		MissingServer: func(ctx context.Context) string { return doctor.MissingServer(ctx, all.strictConnector) },
 	}
 	err := s.Run(ctx)
 	if e, ok := errors.AsType[*setup.Error](err); ok && e.Usage {

@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
 	var conn *connection.Connector // nil if the command does not use one
 	connect := func() (_ *connection.Connector, err error) {
-		conn, err = all.connector("")
+		conn, err = all.connector(ctx, io.err, "")
 		return conn, err
 	}
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)),

@@ -37,11 +37,7 @@ func (c *mcpCommand) Validate() error {
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	file, err := all.settings()
-	if err != nil {
-		return err
-	}
-	o, err := all.options(file, instance.KindAsk)
+	_, o, err := all.clientOptions(ctx, io.err, instance.KindAsk)
 	if err != nil {
 		return err
 	}

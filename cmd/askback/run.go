@@ -87,11 +87,7 @@ func (c *runCommand) serveCommand(all *commands) string {
 func (c *runCommand) connect(
 	ctx context.Context, io streams, all *commands,
 ) (*connection.Connector, *hosting.Host, error) {
-	file, err := all.settings()
-	if err != nil {
-		return nil, nil, err
-	}
-	o, err := all.options(file, instance.KindAsk)
+	file, o, err := all.clientOptions(ctx, io.err, instance.KindAsk)
 	if err != nil {
 		return nil, nil, err
 	}
