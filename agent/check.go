@@ -35,5 +35,6 @@ func (d *Definition) CheckTools(ctx context.Context) error {
 	}
 	check("confirm", d.Confirm)
 	check("allow", d.Allow)
+	check("dangerous", d.Dangerous)
 	return errors.Join(all...)
 }

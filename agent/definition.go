@@ -48,6 +48,9 @@ type Definition struct {
 	// need no approval, unless Confirm matches as well. Other tools need an approval unless they are
 	// read-only (D5).
 	Confirm, Allow []string
+	// Dangerous has patterns of tools whose effect is hard to undo. A person must approve each call, and reads
+	// that it may destroy something.
+	Dangerous []string
 
 	// StartBy lists the people and programs that may start runs of the agent and write to these runs. An
 	// entry is a person, "@" and a group, "token:" and a token of an agent, or "agent:" and an agent that may
@@ -121,6 +124,7 @@ func (d *Definition) Check() error {
 	}
 	checkPatterns("confirm", d.Confirm)
 	checkPatterns("allow", d.Allow)
+	checkPatterns("dangerous", d.Dangerous)
 	if d.Bubble && !slices.Contains(d.Tools, SpawnAgents) {
 		add("subagents: this setting has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
 	}
@@ -227,7 +231,7 @@ func (d *Definition) names() []string {
 func (d *Definition) Confirms(server, tool string, readOnly bool) bool {
 	matched := func(pattern string) bool { return matches(pattern, server, tool) }
 	switch {
-	case slices.ContainsFunc(d.Confirm, matched):
+	case slices.ContainsFunc(d.Confirm, matched), slices.ContainsFunc(d.Dangerous, matched):
 		return true
 	case slices.ContainsFunc(d.Allow, matched):
 		return false

@@ -217,7 +217,7 @@ func TestTimeoutOfDefinitionApplies(t *testing.T) {
 		},
 		{"", "- tools: [{name: ask_user_question, input: {question: Which?}}]\n- reply: no\n", "failed ask_"},
 		{askback.OnTimeoutDecline, "- tools: [{name: confirm_action, input: {action: Delete it}}]\n- {expect: There " +
-			"was no answer in time., reply: Left.}\n", `completed "Left."`},
+			"was no answer in time, reply: Left.}\n", `completed "Left."`},
 		{askback.OnTimeoutDefault, "- tools: [{name: ask_user_question, input: {question: Which?, options: [A, B], " +
 			"default: A}}]\n- {expect: '\"Which?\" = \"A\"', reply: A.}\n", `completed "A."`},
 		{

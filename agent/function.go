@@ -24,8 +24,8 @@ type Function struct {
 }
 
 // Func returns a tool that calls a Go function. A person must approve each call, unless the definition of the
-// agent allows the tool. People see that the tool may destroy something. For a tool that cannot, set its
-// field Destructive to false.
+// agent allows the tool. If [DangerousName] reports true for its name, people see that the tool may destroy
+// something. For another tool that may, set its field Destructive.
 //
 // The schema of the input describes In, a struct. A field has its name of encoding/json. It is required
 // unless it has omitempty or omitzero, and the tag jsonschema is its description. If an input is not valid,
@@ -39,7 +39,9 @@ func Func[In, Out any](name, description string, call func(ctx context.Context, 
 		err = fmt.Errorf("the input of the tool %s: %w", name, err)
 	}
 	return Function{
-		ToolInfo: ToolInfo{Tool: Tool{Name: name, Description: description, Schema: schema}, Destructive: true},
+		ToolInfo: ToolInfo{
+			Tool: Tool{Name: name, Description: description, Schema: schema}, Destructive: DangerousName(name),
+		},
 		Call: func(ctx context.Context, input json.RawMessage) (string, error) {
 			in, err := decode(input)
 			if err != nil {

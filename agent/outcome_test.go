@@ -66,6 +66,12 @@ func TestApprovalShowsServerToolAndArguments(t *testing.T) {
 	if err != nil || q.Confirmation.Dangerous {
 		t.Errorf("got %+v, %v", q.Confirmation, err)
 	}
+	d.Dangerous = []string{"tickets.list"}
+	r = newRunner(t, d)
+	q, err = r.Question(attended, plan(t, r, m, attended, call("tickets__list", `{}`)))
+	if err != nil || !q.Confirmation.Dangerous {
+		t.Errorf("a pattern of dangerous matches: got %+v, %v", q.Confirmation, err)
+	}
 }
 
 func equalJSON(a, b any) bool {

@@ -145,7 +145,7 @@ func (s session) confirmation(c conversation.Call, t served) (askback.Request, e
 	}
 	r, err := askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: t.Name, Server: t.set.Name(), Description: t.summary(), Input: c.Input, Tier: "confirm",
-		Dangerous: t.Destructive,
+		Dangerous: s.IsDangerous(t.set.Name(), t.ToolInfo),
 	}}.Normalize()
 	if err != nil {
 		return askback.Request{}, fmt.Errorf("%s was not called: %w", c.Tool, err)

@@ -77,7 +77,8 @@ func connectTo(t *testing.T, r *remote, change ...func(*mcptools.Options)) (*mcp
 	return s, log
 }
 
-// Annotations of a server state which tools are read-only. A tool without annotations is destructive (D5).
+// Annotations of a server state which tools are read-only or destructive. A tool without the hint is
+// destructive only if its name says so (D5).
 func TestAnnotationsAreRead(t *testing.T) {
 	server := newMCP()
 	no, yes := false, true
@@ -94,6 +95,9 @@ func TestAnnotationsAreRead(t *testing.T) {
 		DestructiveHint: &no,
 	}, Description: "Appends."}, text(""), nil)
 	add(server, &mcp.Tool{Name: "unknown", Annotations: &mcp.ToolAnnotations{}}, text(""), nil)
+	add(server, &mcp.Tool{Name: "drop_table"}, text(""), nil)
+	add(server, &mcp.Tool{Name: "deleteDraft", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no}}, text(""), nil)
+	add(server, &mcp.Tool{Name: "remove_none", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, text(""), nil)
 	s, _ := connectTo(t, newRemote(t, handler(server)))
 	for _, c := range []struct {
 		name, title           string
@@ -101,11 +105,14 @@ func TestAnnotationsAreRead(t *testing.T) {
 	}{
 		{"both", "", false, true},
 		{"neither", "", true, false},
-		{"again", "", false, true},
+		{"again", "", false, false},
 		{"read", "Read it", true, false},
 		{"append", "Append", false, false},
-		{"unknown", "", false, true},
-		{"echo", "", false, true},
+		{"unknown", "", false, false},
+		{"echo", "", false, false},
+		{"drop_table", "", false, true},
+		{"deleteDraft", "", false, false},
+		{"remove_none", "", true, false},
 	} {
 		if got := find(t, s, c.name); got.Title != c.title || got.ReadOnly != c.readOnly ||
 			got.Destructive != c.destructive {

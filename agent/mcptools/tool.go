@@ -90,7 +90,10 @@ func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 		// If hints contradict each other, the stricter hint counts.
 		ReadOnly: hints.ReadOnlyHint && (hints.DestructiveHint == nil || !*hints.DestructiveHint),
 	}
-	info.Destructive = !info.ReadOnly && (hints.DestructiveHint == nil || *hints.DestructiveHint)
+	// A tool without the hint needs approval, but most servers say nothing: if each of these tools were marked
+	// as dangerous, people would learn to approve without reading.
+	info.Destructive = hints.DestructiveHint != nil && *hints.DestructiveHint ||
+		hints.DestructiveHint == nil && !info.ReadOnly && agent.DangerousName(t.Name)
 	switch {
 	case strings.TrimSpace(t.Name) == "":
 		return info, "it has no name"

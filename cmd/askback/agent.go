@@ -152,8 +152,8 @@ func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	switch {
 	case !d.Confirms(server, t.Name, t.ReadOnly):
 		return needsNoApproval
-	case t.Destructive:
-		return personApproves + " (destructive)"
+	case d.IsDangerous(server, t):
+		return personApproves + " (dangerous)"
 	}
 	return personApproves
 }
@@ -161,8 +161,8 @@ func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 // unknownTier describes the effect of a call of a tool whose server was not asked for its tools.
 func unknownTier(a config.Agent) string {
 	text := personApproves + ", unless the server marks the tool as read-only"
-	if len(a.Confirm)+len(a.Allow) > 0 {
-		text += "; a matching pattern in confirm or allow has priority"
+	if len(a.Confirm)+len(a.Allow)+len(a.Dangerous) > 0 {
+		text += "; a matching pattern in confirm, dangerous or allow has priority"
 	}
 	return text + "; --connect lists the tools"
 }
@@ -260,6 +260,9 @@ tools: [ask_user_question, confirm_action, todo_write]
 # that matches, a person approves each tool that is not marked as read-only.
 # confirm: ["files.delete*"]
 # allow: ["files.write"]
+
+# Tools whose calls may destroy something: a person approves each, with a typed word.
+# dangerous: ["files.move*"]
 
 # Who is asked, and what happens when there is no answer in time.
 # to: [ana, "@oncall"]

@@ -38,6 +38,7 @@ type Agent struct {
 
 	MaxAsks, MaxTurns int      // limits of a run, or 0 for the default
 	Confirm, Allow    []string // patterns of tools that need approval or no approval; Confirm has priority
+	Dangerous         []string // patterns of tools that need approval and may destroy something
 	Bubble            bool     // sub-agents may ask people
 	// StartBy lists the people and agents who may start runs and write to these runs. If it is nil, everyone
 	// may.
@@ -151,6 +152,9 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 		}},
 		{Key: "allow", Read: func(v settings.Value) {
 			a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem)
+		}},
+		{Key: "dangerous", Read: func(v settings.Value) {
+			a.Dangerous, p.dangerous = l.namesAt(v, toolPattern, directory.ToolPatternProblem)
 		}},
 		{Key: "subagents", Read: func(v settings.Value) {
 			l.OneOf(&subagents, "forbid", "bubble")(v)

@@ -48,6 +48,7 @@ func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour,
 		OnTimeout: askback.OnTimeoutDecline, To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7,
 		Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
+		Dangerous:     []string{"files.move*"},
 		StartBy:       []string{"ana", "@oncall", "token:ci", "agent:triage"},
 		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t),
 		Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
@@ -126,7 +127,7 @@ func TestPatternsThatMatchNothingAreRejected(t *testing.T) {
 			fmt.Sprintf("---\ntools: [t, files.read, tea-2]\n%s: [%q]\n---\nWork.\n", key, pattern))
 		return err
 	}
-	for _, key := range []string{"confirm", "allow"} {
+	for _, key := range []string{"confirm", "allow", "dangerous"} {
 		for _, pattern := range []string{
 			"t.*anger\u200b", "t\u200d.*", "[!t]*", "t.[!a]*", "t.[z-a]*", " t.*", "t.* ", "t.*\ufe0f", "t.\u202e*",
 			"x*", "?", "??", "[u-z]*", "files.read?", "files.[^r]*", "t", "T.*", "tea-2", "tea*.x", "files.read",

@@ -84,7 +84,7 @@ type agentPlaces struct {
 	model settings.Position
 	tools []settings.Position
 
-	confirm, allow []settings.Position // the places of the patterns
+	confirm, allow, dangerous []settings.Position // the places of the patterns
 }
 
 // checkUse adds a problem for each model and each server that a definition names and c does not
@@ -110,8 +110,8 @@ func (l *loader) checkUse(c *Config, a Agent, p agentPlaces) {
 // checkRules adds a problem for each pattern that matches no tool of any server of the agent. The author
 // relies on the pattern, and may have misspelled it.
 func (l *loader) checkRules(a Agent, p agentPlaces) {
-	places := slices.Concat(p.confirm, p.allow)
-	for i, pattern := range slices.Concat(a.Confirm, a.Allow) {
+	places := slices.Concat(p.confirm, p.allow, p.dangerous)
+	for i, pattern := range slices.Concat(a.Confirm, a.Allow, a.Dangerous) {
 		if !a.mayMatch(pattern) {
 			l.AddProblem(places[i], "write a server or a tool of it, as in files.delete*",
 				"the pattern %s matches no tool of this agent", settings.Quote(pattern))

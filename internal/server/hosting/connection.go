@@ -105,7 +105,7 @@ func (c *Connections) Definitions(agents []config.Agent) (all []agent.Definition
 			Model: c.models[cmp.Or(a.Model, config.DefaultModel)], Tools: a.Tools, AsyncQuestions: a.AsyncQuestions,
 			To: a.To, Timeout: a.QuestionTimeout, OnTimeout: a.OnTimeout, Callback: a.QuestionCallback,
 			MaxAsks: a.MaxAsks, MaxTurns: a.MaxTurns, Confirm: a.Confirm, Allow: a.Allow, Bubble: a.Bubble,
-			StartBy: a.StartBy,
+			Dangerous: a.Dangerous, StartBy: a.StartBy,
 		}
 		if !a.Schedule.IsZero() {
 			d.Schedule = a.Schedule
