@@ -22,8 +22,9 @@ var extensions = map[string]func(q *question, p jcs.Value, src []byte) error{
 	"x.ai/exit_plan_mode":     (*question).readGrokPlan,
 }
 
-// quietPrefixes lists the beginnings of the methods of requests that ask people nothing.
-var quietPrefixes = []string{"fs/", "terminal/", "mcp/"}
+// quietPrefixes lists the beginnings of the methods of requests that ask people nothing. Qwen Code sends the
+// last one to its own editors.
+var quietPrefixes = []string{"fs/", "terminal/", "mcp/", "craft/drainMidTurnQueue"}
 
 // asksNothing reports whether a request of this method is known to ask people nothing.
 func asksNothing(method string) bool {

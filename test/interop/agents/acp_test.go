@@ -131,8 +131,8 @@ func (e *editor) call(id, method string, params any, into any) {
 // prompt starts a session and a turn in it.
 func (e *editor) prompt(text string) {
 	e.f.t.Helper()
-	e.call("init", "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{}},
-		&struct{}{})
+	forms := map[string]any{"elicitation": map[string]any{"form": map[string]any{}}}
+	e.call("init", "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": forms}, &struct{}{})
 	var session struct {
 		ID string `json:"sessionId"`
 	}

@@ -4,6 +4,7 @@ package agents_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	runMore()
-	clienttest.Loopback(m)
+	clienttest.Loopback(m, "editors")
 }
 
 // runMore lets twice as many tests run in parallel as usual, because many tests wait for the timeouts of
@@ -55,7 +56,9 @@ func bounded(t testing.TB) context.Context {
 type client struct {
 	// program is the path in node_modules.
 	program string
-	// init are the arguments of askback init.
+	// packages is the folder of the lock file with the program, or "" for this folder.
+	packages string
+	// init are the arguments of askback init. Without arguments, askback init does not run.
 	init []string
 	// prepare writes the files of the user before askback init.
 	prepare func(*fixture)
@@ -96,7 +99,8 @@ type fixture struct {
 // newFixture creates a project, runs askback init in it, and returns the fixture.
 func newFixture(t *testing.T, c client, script ...call) *fixture {
 	t.Helper()
-	program := filepath.Join(clienttest.Packages(t), "node_modules", filepath.FromSlash(c.program))
+	program := filepath.Join(clienttest.PackagesIn(t, cmp.Or(c.packages, ".")), "node_modules",
+		filepath.FromSlash(c.program))
 	if _, err := os.Stat(program); err != nil {
 		t.Skipf("LEFT OUT: %s is not there for %s: %v", c.program, platform(), err)
 	}
@@ -114,7 +118,9 @@ func newFixture(t *testing.T, c client, script ...call) *fixture {
 		f.more = []string{"ASKBACK_URL=" + f.URL, "ASKBACK_TOKEN=" + f.AgentToken}
 	}
 	c.prepare(f)
-	f.mustRun(f.Program, append([]string{"init"}, c.init...)...)
+	if c.init != nil {
+		f.mustRun(f.Program, append([]string{"init"}, c.init...)...)
+	}
 	if c.configured != nil {
 		c.configured(f)
 	}

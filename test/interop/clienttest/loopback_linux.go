@@ -21,11 +21,11 @@ const capNetAdmin = 12
 // apartVariable is the environment variable that is set in a process that [Loopback] starts.
 const apartVariable = "ASKBACK_TEST_APART"
 
-// Loopback is like [Main], but runs the tests in a network namespace with loopback only.
-// Before, it installs the npm packages and builds the program. If the system does not permit
-// the namespace, Loopback prints a line and runs the tests in the existing network. If
-// [Folder] is not set, Loopback only calls [Main].
-func Loopback(m *testing.M) {
+// Loopback is like [Main], but runs the tests in a network namespace with loopback only. Before, it installs
+// the npm packages of this folder and of folders, and builds the program. If the system does not permit the
+// namespace, Loopback prints a line and runs the tests in the existing network. If [Folder] is not set,
+// Loopback only calls [Main].
+func Loopback(m *testing.M, folders ...string) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":
 		Main(m)
@@ -36,16 +36,18 @@ func Loopback(m *testing.M) {
 		}
 		Main(m)
 	default:
-		os.Exit(runApart(m, cache))
+		os.Exit(runApart(m, cache, append([]string{"."}, folders...)))
 	}
 }
 
 // runApart runs this test binary again in a new namespace, and returns its exit
 // code. If the namespace cannot be created, it runs the tests here.
-func runApart(m *testing.M, cache string) int {
-	if _, err := install(context.Background(), cache); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+func runApart(m *testing.M, cache string, folders []string) int {
+	for _, folder := range folders {
+		if _, err := install(context.Background(), cache, folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	path, err := build()
 	if err != nil {

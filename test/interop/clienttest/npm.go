@@ -21,26 +21,30 @@ const Folder = "ASKBACK_NPM"
 
 // Packages installs the npm packages that package-lock.json in the test's folder lists. It returns the folder
 // that contains node_modules. If [Folder] is not set, Packages skips the test.
-func Packages(t *testing.T) string {
+func Packages(t testing.TB) string { return PackagesIn(t, ".") }
+
+// PackagesIn is like Packages, for the package-lock.json in a folder. In another folder than ".", optional
+// packages are left out, because not every registry has all of them.
+func PackagesIn(t testing.TB, folder string) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
 	if cache == "" {
 		leftout.Skip(t, "clients from npm (make interop tests them)")
 	}
-	dir, err := install(t.Context(), cache)
+	dir, err := install(t.Context(), cache, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// install installs the packages in a folder inside cache, unless they are installed already. It returns this
-// folder.
-func install(ctx context.Context, cache string) (string, error) {
+// install installs the packages of the lock file in from in a folder inside cache, unless they are installed
+// already. It returns the folder inside cache.
+func install(ctx context.Context, cache, from string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		raw, err := os.ReadFile(name)
+		raw, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
 			return "", err
 		}
@@ -64,7 +68,12 @@ func install(ctx context.Context, cache string) (string, error) {
 			return "", err
 		}
 	}
-	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	args := []string{"ci"} // rejects a lock file without all optional packages
+	if from != "." {
+		args = []string{"install", "--no-save", "--omit=optional"}
+	}
+	npm := exec.CommandContext(ctx, "npm",
+		append(args, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")...)
 	npm.Dir = making
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
