@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/askback/askback/internal/channels"
@@ -164,6 +166,10 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	u, err := url.Parse(o.Remote)
 	if o.Remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return nil, usage("ASKBACK_URL is not the address of a server; write it as in http://127.0.0.1:7575")
+	}
+	if u.Path != "" {
+		return nil, usage(fmt.Sprintf("ASKBACK_URL has the path %s, and Askback cannot be served below a path: write "+
+			"only scheme, name and port, as in http://127.0.0.1:7575", strconv.Quote(u.Path)))
 	}
 	conn := connection.New(o)
 	if !conn.IsLocal() && o.Tokens.Given == "" {

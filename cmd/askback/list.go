@@ -28,6 +28,9 @@ type listCommand struct {
 // Run prints a page of asks. Without --json, the list of open asks omits snoozed asks, and a note has the
 // number of snoozed asks.
 func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	if err := checkLimit(c.Limit); err != nil {
+		return err
+	}
 	q := askback.Query{Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor}
 	if c.Snoozed || !c.JSON && c.Status == string(askback.Pending) {
 		q.Snoozed = new(c.Snoozed)
@@ -59,6 +62,14 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	}
 	if page.NextCursor != "" {
 		note(io.err, "there are more; continue with --cursor "+page.NextCursor)
+	}
+	return nil
+}
+
+// checkLimit returns an error if the flag --limit is not valid. The API would take 0 for the default.
+func checkLimit(n int) error {
+	if n < 1 || n > askback.MaxLimit {
+		return usage(fmt.Sprintf("--limit must be from 1 to %d", askback.MaxLimit))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"strings"
 	"sync"
 
@@ -229,14 +228,11 @@ func (c *serveCommand) overridden(all *commands) (keys []string) {
 	return keys
 }
 
-// origin checks a public URL and removes slashes at its end. A path is an error, since the
-// pages are at the root.
+// origin checks a public URL and removes slashes at its end.
 func origin(public string) (string, error) {
 	public = strings.TrimRight(public, "/")
-	u, err := url.Parse(public)
-	if err != nil ||
-		public != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || public != u.Scheme+"://"+u.Host) {
-		return "", usage("--public-url must be a scheme, name and port, as in https://ask.example.com")
+	if problem := config.OriginProblem(public); public != "" && problem != "" {
+		return "", usage(fmt.Sprintf("--public-url: %q %s; write %s", public, problem, config.OriginForm))
 	}
 	return public, nil
 }

@@ -25,6 +25,9 @@ type webhookDeliveries struct {
 
 // Run prints a page of deliveries, newest first.
 func (c *webhookDeliveries) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	if err := checkLimit(c.Limit); err != nil {
+		return err
+	}
 	q := askback.DeliveryQuery{Status: askback.DeliveryStatus(c.Status), Cursor: c.Cursor, Limit: c.Limit}
 	if c.Ask != "" {
 		id, err := lookup{client: conn.User, verb: "see"}.find(ctx, c.Ask)

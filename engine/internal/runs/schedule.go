@@ -36,6 +36,9 @@ type scheduleState struct {
 	Zone string    `json:"zone"`
 	Next time.Time `json:"next"`
 	Last string    `json:"last,omitempty"` // the id of a session
+	// Skipped is the session for which a skipped run was logged, with its status. Further runs that are skipped
+	// for the same reason are not logged.
+	Skipped string `json:"skipped,omitempty"`
 }
 
 // ScheduleLoop starts the runs of schedules until ctx ends.
@@ -85,11 +88,11 @@ func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.Hoste
 		if state.Next.After(now) { // another process has started the run
 			return state, nil
 		}
-		if state.Last, err = e.startScheduled(ctx, s, a, state, now); err != nil {
+		if state, err = e.startScheduled(ctx, s, a, state, now); err != nil {
 			return scheduleState{}, err
 		}
 	}
-	state = scheduleState{Line: a.Schedule, Zone: a.TimeZone, Next: neverAgain, Last: state.Last}
+	state.Line, state.Zone, state.Next = a.Schedule, a.TimeZone, neverAgain
 	if next := s.NextRun(a.Name, now); !next.IsZero() {
 		state.Next = next.UTC()
 	}
@@ -128,10 +131,11 @@ func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record,
 }
 
 // startScheduled starts the latest run of a schedule that is due, unless that run is too late or the last run
-// has not ended. It returns the id of the last run's session.
+// has not ended. It returns the state with the session of the last run. It logs once that runs are skipped, and
+// again when the status of the last run has changed.
 func (e *Service) startScheduled(
 	ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time,
-) (string, error) {
+) (scheduleState, error) {
 	due, last := state.Next, state.Last
 	at := due
 	if oldest := now.Add(-latestStart); due.Before(oldest) {
@@ -139,7 +143,7 @@ func (e *Service) startScheduled(
 		e.Log.Warn("scheduled runs were missed and are skipped", "agent", a.Name, "first", due, "before", oldest)
 	}
 	if at.IsZero() || at.After(now) {
-		return last, nil
+		return state, nil
 	}
 	for next := s.NextRun(a.Name, at); !next.IsZero() && !next.After(now); next = s.NextRun(a.Name, at) {
 		e.Log.Warn("a scheduled run was missed and is skipped", "agent", a.Name, "at", at)
@@ -148,12 +152,15 @@ func (e *Service) startScheduled(
 	if last != "" {
 		session, err := e.Sessions(hostedPrincipal(a.Name)).Session(ctx, last)
 		if err == nil && !session.Ended() {
-			e.Log.Warn("a scheduled run is skipped, because the last one has not ended", "agent", a.Name, "at", at,
-				"session", last)
-			return last, nil
+			if why := last + " " + string(session.Status); state.Skipped != why {
+				state.Skipped = why
+				e.Log.Warn("scheduled runs are skipped until the last one has ended", "agent", a.Name, "at", at,
+					"session", last, "status", session.Status)
+			}
+			return state, nil
 		}
 		if err != nil && !errors.Is(err, askback.ErrNotFound) {
-			return "", err
+			return state, err
 		}
 	}
 	if zone, err := time.LoadLocation(a.TimeZone); err == nil {
@@ -163,7 +170,7 @@ func (e *Service) startScheduled(
 		"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339),
 	})
 	if err != nil {
-		return "", err
+		return state, err
 	}
 	started, err := e.Sessions(hostedPrincipal(a.Name)).Start(ctx, askback.SessionRequest{
 		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload,
@@ -172,7 +179,8 @@ func (e *Service) startScheduled(
 	})
 	if errors.As(err, new(askback.Invalid)) { // the definition was just removed, or its callback is not allowed
 		e.Log.Error("a scheduled run could not be started and is skipped", "agent", a.Name, "at", at, "error", err)
-		return last, nil
+		return state, nil
 	}
-	return started.ID, err
+	state.Last, state.Skipped = started.ID, ""
+	return state, err
 }

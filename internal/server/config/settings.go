@@ -18,9 +18,9 @@ import (
 func (l *loader) topLevel(c *Config) []settings.Setting {
 	return []settings.Setting{
 		{Key: "listen", Read: l.TextTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
-		{Key: "public_url", Read: l.Text("scheme, name and port, as in https://ask.example.com", func(s string) string {
+		{Key: "public_url", Read: l.Text(OriginForm, func(s string) string {
 			c.PublicURL = strings.TrimRight(s, "/")
-			return originProblem(c.PublicURL)
+			return OriginProblem(c.PublicURL)
 		})},
 		{Key: "database", Read: func(v settings.Value) { l.database(v, c) }},
 		{Key: "people", Read: func(v settings.Value) { c.People = l.people(v) }},
@@ -95,14 +95,22 @@ func loopbackProblem(s string) (problem string) {
 	return ""
 }
 
-// originProblem returns the problem of an origin, or "". It allows only scheme, host and port, because
-// Askback serves its pages at the root.
-func originProblem(s string) (problem string) {
+// OriginForm describes a public address.
+const OriginForm = "scheme, name and port, as in https://ask.example.com"
+
+// OriginProblem returns the problem of a public address without slashes at its end, or "". It allows only scheme,
+// host and port, because Askback serves its pages at the root.
+func OriginProblem(s string) (problem string) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || s != u.Scheme+"://"+u.Host {
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "has the wrong form"
+	case s == u.Scheme+"://"+u.Host:
+		return ""
+	case u.Path != "" && u.User == nil && s == u.Scheme+"://"+u.Host+u.EscapedPath():
+		return "has a path, and Askback cannot be served below a path: give it a name or a port of its own"
 	}
-	return ""
+	return "has the wrong form"
 }
 
 // database reads the address of the database into c. Its problems do not repeat the
