@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,5 +34,8 @@ func stateDir() (string, error) {
 		return filepath.Join(dir, "askback"), nil
 	}
 	home, err := os.UserHomeDir()
+	if err != nil {
+		err = fmt.Errorf("%w: set XDG_STATE_HOME to a folder that this user can write", err)
+	}
 	return filepath.Join(home, ".local", "state", "askback"), err
 }

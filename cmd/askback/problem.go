@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/askback/askback"
 )
@@ -146,7 +148,19 @@ func advice(err error) string {
 	if errors.Is(err, askback.ErrUnreachable) && os.Getenv("ASKBACK_URL") != "" {
 		text += "; check ASKBACK_URL, and that the server runs there"
 	}
-	return text
+	return text + stateAdvice(err)
+}
+
+// stateAdvice returns what to do if a file cannot be made in the state directory, as without a home directory.
+func stateAdvice(err error) string {
+	var file *fs.PathError
+	dir, unknown := stateDir()
+	if unknown != nil || !errors.As(err, &file) || !errors.As(err, new(syscall.Errno)) ||
+		!strings.HasPrefix(file.Path, dir) && !strings.HasPrefix(dir, file.Path) {
+		return ""
+	}
+	return "; the tokens and, without --db, the database are in " + dir +
+		": set XDG_STATE_HOME to a folder that this user can write"
 }
 
 // checkOptions returns an error if there is only one option, or if two options differ only in the spaces
