@@ -26,6 +26,7 @@ type RunView struct {
 	run     view.Run
 	name    string       // name of the person at this terminal
 	lines   int          // number of lines already written of the message that arrives
+	fence   string       // the mark that ends the block of code that is being written, or ""
 	held    []string     // rows of a whole message, not written yet because it may be the last message
 	partial []string     // rows of the line that is being written
 	calls   []*view.Call // calls that run now
@@ -130,14 +131,14 @@ func (v *RunView) part(f *frame, m *view.RunMessage) {
 // is complete.
 func (v *RunView) addLines(f *frame, all []safetext.Text, keep int) {
 	for ; v.lines < len(all)-keep; v.lines++ {
-		f.agentRows(all[v.lines], v.lines == 0)
+		v.agentLine(f, all[v.lines], v.lines == 0)
 	}
 	if keep == 0 {
 		v.lines = 0
 	}
 }
 
-// agentRows draws a line of the agent. The first line has the word "agent" in the margin.
+// agentRows draws a line that is still arriving. The first line has the word "agent" in the margin.
 func (f *frame) agentRows(line safetext.Text, isFirst bool) {
 	word := ""
 	if isFirst {

@@ -233,3 +233,29 @@ func TestWithheldCallShowsOnlyItsName(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// At a terminal, Markdown of the agent is drawn line by line while it arrives, and code is drawn exactly (C7).
+func TestRunShowsMarkdownLineByLine(t *testing.T) {
+	const text = "# Plan\nI close the **open tickets**:\n\n- `a.go` first\n  - then *b*\n```go\nx := **y\n```\n" +
+		"| a | b |\nSee [docs](https://example.com/x).\n"
+	raw, err := json.Marshal(map[string]any{"request": 1, "offset": 0, "text": text + "**rest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	v := runViewOf(&out, 80, terminal.RunOptions{Options: terminal.Options{Human: true}})
+	showRun(t, v, runEvent("message_delta", string(raw)))
+	const want = ` agent │ Plan
+       │ I close the open tickets:
+       │
+       │ • ` + "`a.go`" + ` first
+       │   • then b
+       │ go
+       │   x := **y
+       │ | a | b |
+       │ See docs (https://example.com/x).
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
