@@ -277,7 +277,7 @@ func TestSettledAskShowsHowToTellTheAgent(t *testing.T) {
 		}
 		f.Load()
 		f.shows(200, "answered by ben")
-		if got := strings.Contains(f.screen(200), "askback tell "+id); got != reads {
+		if got := strings.Contains(f.screen(200), "askback tell "+id+" TEXT"); got != reads {
 			t.Errorf("the agent reads messages: %v; the screen has the command: %v\n%s", reads, got, f.screen(200))
 		}
 	}

@@ -186,7 +186,9 @@ func (i *inbox) settledRows(it *item, p *picker, room int) []string {
 	drawn := view.Of(it.ask)
 	drawn.Run = it.run
 	f.settled(drawn.Outcome)
-	f.message(drawn.HowToTell())
+	for _, line := range drawn.HowToTell() {
+		f.message(line)
+	}
 	if typed := p.typed(); len(typed) > 0 {
 		f.rule("what you typed was not sent")
 		for _, text := range typed {

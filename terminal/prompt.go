@@ -214,7 +214,9 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 		case a.Outcome.Approved:
 			f.message("Not used by the agent yet.")
 		}
-		f.message(a.HowToTell())
+		for _, line := range a.HowToTell() {
+			f.message(line)
+		}
 	}
 	f.deliveries(a)
 	return f.writeTo(out)

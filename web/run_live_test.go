@@ -37,7 +37,7 @@ func TestChromiumRunIsLive(t *testing.T) {
 	host.writes(", slowly,")
 	w.waitText("😀 and then, slowly,")
 	host.says(" I write.", toolCall("files__list", `{"path": "."}`))
-	w.waitText("list (files)")
+	w.waitText("files")
 	if got := w.eval(`document.getElementById("typing").hidden`); got != "true" {
 		t.Error("the text that arrived is still there, next to the whole message")
 	}
@@ -92,7 +92,7 @@ func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	at := w.Address()
 	c.waitForEvents(at[strings.LastIndex(at, "/")+1:], askback.EventToolStart)
 	w.Open(at)
-	w.wantText("I look.", "list (files)", "running")
+	w.wantText("I look.", "files", "running")
 	w.checkWidth()
 	w.typeInto("#message", "Keep a.")
 	w.Press(".message-form button")

@@ -99,6 +99,7 @@ var forms = map[string]url.Values{
 	"/grants/{id}/revoke":    {},
 	"/sessions/{id}/message": {"text": {"Hello"}},
 	"/sessions/{id}/cancel":  {"what": {"turn"}},
+	"/sessions/{id}/resume":  {},
 	"/run":                   {"agent": {"worker"}, "prompt": {"Go."}},
 	"/tokens":                {"kind": {"agent"}, "name": {"new"}},
 	"/tokens/{id}/revoke":    {},

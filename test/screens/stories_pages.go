@@ -94,6 +94,10 @@ func (b *book) sessionStories() {
 		Session: view.SessionOf(s),
 		Moments: view.Timeline(s, asks, messages.Items, late, view.DeliveriesOf(sent, kinds.Titles())), More: true,
 	}))
+	s.ReadsMessages, s.Title = true, ""
+	b.add("Sessions", "agent reads messages", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{
+		Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, nil, nil),
+	}))
 	s.Status, s.Error, s.CompletedAt = askback.SessionFailed, "The connection to the warehouse was lost.", b.frame.Now
 	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"),
 		pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))

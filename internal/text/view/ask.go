@@ -274,17 +274,17 @@ func (c *Confirmation) Editable() RawText {
 	return RawText(editable(c.raw))
 }
 
-// HowToTell returns the sentence with the command that writes to the agent of a settled ask, or "" if its agent
-// reads no messages. Run must be set.
-func (a Ask) HowToTell() string {
-	command := "askback tell " + a.ID.String()
-	switch {
-	case a.Outcome == nil || a.Run == nil || a.Run.Ended || !a.Run.Reads && !a.Run.MayEndTurn():
-		return ""
-	case !a.Run.Reads:
-		return "To cancel the turn of the agent: " + command + " --cancel-turn"
-	case a.Run.MayEndTurn():
-		return "To write to the agent: " + command + " TEXT. To cancel its turn: " + command + " --cancel-turn"
+// HowToTell returns the lines with the commands that write to the agent of a settled ask and cancel its turn.
+// Without Run, or if a command would have no effect, the line is left out.
+func (a Ask) HowToTell() (lines []string) {
+	if a.Outcome == nil || a.Run == nil || a.Run.Ended {
+		return nil
 	}
-	return "To write to the agent: " + command + " TEXT"
+	if a.Run.Reads {
+		lines = append(lines, "To write to the agent: askback tell "+a.ID.String()+" TEXT")
+	}
+	if a.Run.MayEndTurn() {
+		lines = append(lines, "To cancel its turn: askback tell --cancel-turn "+a.ID.String())
+	}
+	return lines
 }
