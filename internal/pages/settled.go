@@ -121,9 +121,9 @@ func instructions(q view.Question) string {
 // isPlain reports whether radio buttons alone show how to answer a question.
 func isPlain(q view.Question) bool { return len(q.Choices) > 0 && !q.Multi && !q.Optional }
 
-// hasBackground reports whether the agent sent a title or a context, or whether its request has warnings.
+// hasBackground reports whether the agent sent a title, a context or tags, or whether its request has warnings.
 func hasBackground(a view.Ask) bool {
-	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings)+len(a.LeftOut) > 0
+	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
 }
 
 // emptyValue returns the sign for an object without fields or an array without items.
