@@ -71,7 +71,7 @@ func agentText(label string, t view.Text) templ.Component {
 
 // agentMarkdown shows formatted text of the agent. Long text is folded, and its size
 // is shown.
-func agentMarkdown(label string, p view.Markdown) templ.Component {
+func agentMarkdown(label string, p view.Markdown, longest int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -94,7 +94,7 @@ func agentMarkdown(label string, p view.Markdown) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		if len(p) > 0 {
 			t := p.Plain()
-			if rowCount(t) > longProse {
+			if rowCount(t) > longest {
 				templ_7745c5c3_Err = paddingWarning(proseSize(t)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -946,12 +946,12 @@ func background(a view.Ask) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = agentMarkdown("Context, from the agent", a.Context).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = agentMarkdown("Context, from the agent", a.Context, longContext).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if isSet(a.Data) {
-			if rowCount(a.Data) > longProse {
+			if rowCount(a.Data) > longContext {
 				templ_7745c5c3_Err = paddingWarning(view.SizeOf(a.Data)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1253,7 +1253,7 @@ func call(a view.Ask, c *view.Confirmation) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = agentMarkdown("Description, by the agent", c.Description).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = agentMarkdown("Description, by the agent", c.Description, longProse).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1271,7 +1271,7 @@ func call(a view.Ask, c *view.Confirmation) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = agentMarkdown("Context, from the agent", c.Context).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = agentMarkdown("Context, from the agent", c.Context, longProse).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

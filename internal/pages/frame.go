@@ -65,8 +65,9 @@ func (f Frame) counted(i Inbox) Frame {
 }
 
 // htmxConfig switches off features that the pages do not use: scripts in attributes, and styles that the
-// Content-Security-Policy blocks.
-const htmxConfig = `{"includeIndicatorCSS": false, "defaultTimeout": 0, "history": true, "extensions": "sse,trusted"}`
+// Content-Security-Policy blocks. A stream that is lost is opened again every two seconds.
+const htmxConfig = `{"includeIndicatorCSS": false, "defaultTimeout": 0, "history": true, ` +
+	`"extensions": "sse,trusted", "sse": {"reconnectMaxDelay": 2000, "connectTimeout": 10000}}`
 
 // current returns the value of aria-current for a link.
 func current(is bool) string {
@@ -178,6 +179,7 @@ func rowCount(t view.Text) int {
 const (
 	longPreview = 14
 	longProse   = 40
+	longContext = 6 // it is between the question and its options
 )
 
 // proseSize returns the size of t without its longest line, because a long line of

@@ -24,3 +24,11 @@ func bullet(i view.Item) string {
 	}
 	return "•"
 }
+
+// cellRole returns the role of the cells in the n-th row of a table.
+func cellRole(n int) string {
+	if n == 0 {
+		return "columnheader"
+	}
+	return "cell"
+}

@@ -425,7 +425,7 @@ func runMessage(m view.Moment) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = agentMarkdown("Message of the agent", m.Markdown).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = agentMarkdown("Message of the agent", m.Markdown, longProse).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

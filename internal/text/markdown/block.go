@@ -143,7 +143,7 @@ func (p *parser) fence(rest []string) (Block, int) {
 		}
 		code = append(code, dedent(line, in))
 	}
-	return Code{safetext.Line(label), safetext.Code(strings.Join(code, "\n"))}, n
+	return Code{Label: safetext.Line(label), Text: safetext.Code(strings.Join(code, "\n"))}, n
 }
 
 // indented reads code that is indented by four spaces, and returns the number of its lines. Blank lines

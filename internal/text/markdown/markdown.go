@@ -42,11 +42,18 @@ type Item struct {
 type Quote struct{ Blocks []Block }
 
 // Code is text that is displayed exactly, in a monospaced font. A table is code too, with
-// its columns aligned.
+// its columns aligned. A frontend that has tables displays the cells instead.
 type Code struct {
 	Label safetext.Text // the text after the opening fence; it must be displayed, too
 	Text  safetext.Text
+	Table []Row // the rows of a table, beginning with its header; nil for other code
 }
+
+// A Row is a row of a table.
+type Row []Cell
+
+// A Cell is a cell of a table.
+type Cell []Span
 
 // A Rule is a horizontal line.
 type Rule struct{}

@@ -164,3 +164,32 @@ func TestInlineMarksAreParsed(t *testing.T) {
 		check(t, src, "p "+want+";")
 	}
 }
+
+// A table has its cells, with their marks. The cells have all the text: rows may have more cells than the header. A
+// table in which a bar may be a part of a text is only code.
+func TestTableHasCells(t *testing.T) {
+	for src, want := range map[string]string{
+		"|a|**b**|\n|-|-|\n|1|2|":            "(a)|(S:b) / (1)|(2)",
+		"plan | price\n--- | ---\nbasic | 3": "(plan)|(price) / (basic)|(3)",
+		"|a|\n|-|\n|1|2|3|":                  "(a) / (1)|(2)|(3)",
+		"|a|b|\n|-|-|\n|1||":                 "(a)|(b) / (1)|",
+		"|a|\n|-|\n|`x|y`|":                  "",
+		"|a|\n|-|\n|x\\|y|":                  "",
+	} {
+		code, ok := markdown.Parse(src)[0].(markdown.Code)
+		if !ok || code.Text.String() == "" {
+			t.Fatalf("%q is not code", src)
+		}
+		var rows []string
+		for _, row := range code.Table {
+			var cells []string
+			for _, cell := range row {
+				cells = append(cells, dumpSpans(cell))
+			}
+			rows = append(rows, strings.Join(cells, "|"))
+		}
+		if got := strings.Join(rows, " / "); got != want {
+			t.Errorf("%q has the cells %q, want %q", src, got, want)
+		}
+	}
+}

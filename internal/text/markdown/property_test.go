@@ -138,6 +138,11 @@ func each(blocks []markdown.Block, visit func(safetext.Text)) {
 				each(item.Blocks, visit)
 			}
 		case markdown.Code:
+			for _, row := range b.Table {
+				for _, cell := range row {
+					spans(cell)
+				}
+			}
 			visit(b.Label)
 			visit(b.Text)
 		}

@@ -25,7 +25,35 @@ func (p *parser) table(rest []string) (Block, int) {
 		p.work += len(line) + 1
 		rows = append(rows, strings.Split(strings.TrimSpace(line), "|"))
 	}
-	return Code{Text: safetext.Code(strings.Join(align(rows), "\n"))}, n
+	table := p.cells(rest[:n])
+	return Code{Text: safetext.Code(strings.Join(align(rows), "\n")), Table: table}, n
+}
+
+// cells returns the rows of a table without its divider. Rows can have different numbers of cells, so that no text
+// is lost. It returns nil for a table with too many rows or columns, and if a bar may be a part of a text.
+func (p *parser) cells(lines []string) (table []Row) {
+	if len(lines) > maxRows {
+		return nil
+	}
+	for i, line := range lines {
+		if strings.ContainsAny(line, "\\`") {
+			return nil
+		}
+		if i == 1 {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		texts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
+		if len(texts) > maxColumns {
+			return nil
+		}
+		var row Row
+		for _, text := range texts {
+			row = append(row, p.spans(strings.TrimSpace(text)))
+		}
+		table = append(table, row)
+	}
+	return table
 }
 
 // Limits for aligning a table. Without them, the padding could be longer than the text. A cell is padded to

@@ -97,7 +97,7 @@ type Confirmation struct {
 	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
 	Context     Markdown
 
-	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
+	PreviewMarkdown Markdown // the preview, if it is formatted; its blocks of code are shown exactly
 
 	// SuggestYes is true if the agent suggests approval (C3). The terminal sets it from a flag of askback
 	// confirm, and only displays the suggestion.
@@ -254,7 +254,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 		ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of), Dangerous: of.Dangerous,
 		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)),
-		PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
+		PreviewMarkdown: formattedPreview(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}
 	if own {
 		call.setAction(action, details)

@@ -81,15 +81,11 @@ func questionOnPage(a askback.Ask) string {
 		parts = append(parts, "an answer in your own words")
 	case q.MultiSelect:
 		parts = append(parts, "any of "+options)
-	case hasDetails && hasPreviews:
-		parts = append(parts, options+" with details and previews")
-	case hasDetails:
-		parts = append(parts, options+" with details")
-	case hasPreviews:
-		parts = append(parts, options+" with previews")
 	default:
-		add(len(q.Options) > maxQuickOptions || isLong, options)
+		add(hasDetails || hasPreviews || isLong || len(q.Options) > maxQuickOptions, options)
 	}
+	add(hasDetails, "details")
+	add(hasPreviews, "previews")
 	add(utf8.RuneCountInString(q.Text) > maxQuickText || strings.Contains(q.Text, "\n"), "a longer question")
 	add(utf8.RuneCountInString(a.Title) > maxQuickText, "a longer title")
 	add(len(a.Context) > len("null"), "context")

@@ -54,12 +54,12 @@ func TestAskNamesWhatOnlyItsPageShows(t *testing.T) {
 		{
 			question(askback.Question{Text: "Which?", Options: []askback.Option{
 				{Label: "A", Description: "fast"}, {Label: "B"},
-			}}), "2 options with details",
+			}}), "2 options, details",
 		},
 		{
 			question(askback.Question{Text: "Which?", Options: []askback.Option{
 				{Label: "A", Preview: "x"}, {Label: "B"},
-			}}), "2 options with previews",
+			}}), "2 options, previews",
 		},
 		{askback.Ask{ID: "ask_1", SessionID: "ses_1", Questions: make([]askback.Question, 3)}, "3 questions"},
 		{call(askback.Confirmation{ToolName: "mail", Input: json.RawMessage(`{"to":"ben"}`)}), ""},

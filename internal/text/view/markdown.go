@@ -25,6 +25,8 @@ type (
 	Quote = markdown.Quote
 	// Code is a block of code.
 	Code = markdown.Code
+	// A TableRow is a row of a table.
+	TableRow = markdown.Row
 	// A Rule is a horizontal line.
 	Rule = markdown.Rule
 	// A Span is text in one style.

@@ -34,13 +34,52 @@ func TestPreviewFencesAreRemoved(t *testing.T) {
 func TestPreviewWithTextAndCodeIsFormatted(t *testing.T) {
 	for preview, want := range map[string]bool{
 		"select 1": false, "```\nselect 1\n```": false, "```sql\nselect 1\n```": true,
-		"First:\n\n```sql\nselect 1\n```": true, "**bold**": false, "text\n```\nopen": false,
+		"First:\n\n```sql\nselect 1\n```": true, "**bold**": true, "text\n```\nopen": false,
 	} {
 		a := view.Of(askback.Ask{
 			Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}},
 		})
 		if got := len(a.Questions[0].Choices[0].PreviewMarkdown) > 0; got != want {
 			t.Errorf("%q is formatted: %v, want %v", preview, got, want)
+		}
+	}
+}
+
+// A preview that is Markdown to be read is formatted. Code, settings and drawings are shown exactly, whatever
+// characters they have.
+func TestOnlyProseIsFormattedInPreviews(t *testing.T) {
+	for preview, want := range map[string]bool{
+		"Dear **Mrs Weber**,\n\nwe are sorry. See [our terms](https://example.com/terms).": true,
+		"We refund:\n\n1. The **full** amount\n2. a voucher\n   of 10 €":                   true,
+		"| plan | price |\n|---|--:|\n| basic | 3 € |":                                     true,
+		"plan | price\n--- | ---\nbasic | 3 €":                                             true,
+		"## Summary\n\nNothing changes for customers.":                                     true,
+		"- a plain list\n- without marks":                                                  false,
+		"Hello,\nnothing to format here.":                                                  false,
+		"steps:\n  - run: make\n  - run: **/*.go":                                          false,
+		"def f(*a, **k):\n    return g(**k)":                                               false,
+		"x = 2**3**4":                                                                      false,
+		"# Install\n\npip install askback":                                                 false,
+		"echo **bold**;":                                                                   false,
+		"func main() {\n\t// **important**\n}":                                             false,
+		"- **removed** line\n+ **added** line":                                             false,
+		"+------+------+\n| Logo | Cart |\n+------+------+":                                false,
+		"┌────┐\n│ ** │\n└────┘ **x**":                                                     false,
+		"a | **b** | c":        false,
+		"<b>**x**</b>":         false,
+		"SELECT **x**\nFROM t": false,
+		"name     **value**":   false,
+		"``` **x**":            false,
+	} {
+		a := view.Of(askback.Ask{
+			Questions:    []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}},
+			Confirmation: &askback.Confirmation{ToolName: "mail", InputPreview: preview, Input: []byte(`{}`)},
+		})
+		if got := len(a.Questions[0].Choices[0].PreviewMarkdown) > 0; got != want {
+			t.Errorf("%q is formatted: %v, want %v", preview, got, want)
+		}
+		if got := len(a.Confirmation.PreviewMarkdown) > 0; got != want {
+			t.Errorf("as the preview of a call, %q is formatted: %v, want %v", preview, got, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Choice struct {
 	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
 	Default     bool
 
-	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
+	PreviewMarkdown Markdown // the preview, if it is formatted; its blocks of code are shown exactly
 }
 
 // HasPreviews reports whether an option has a preview.
@@ -64,7 +64,7 @@ func (c *cleaner) question(of askback.Question) Question {
 		q.Choices = append(q.Choices, Choice{
 			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.markdown(o.Description),
 			Preview: c.block(unfenced(o.Preview)), Default: slices.Contains(of.Default, o.Label),
-			PreviewMarkdown: fenced(o.Preview),
+			PreviewMarkdown: formattedPreview(o.Preview),
 		})
 	}
 	if len(of.Options) > 0 && !of.NoOther {
