@@ -21,8 +21,9 @@ var files embed.FS
 // for event streams, unchanged (docs/design/packages.md, "Libraries"). They are served as one file. htmx
 // starts in the first task after its script, and an extension in a separate file may arrive later.
 var scripts = []string{
-	"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js",
-	"select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js", "zone.js",
+	"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "search.js",
+	"undo.js", "pages.js", "select.js", "menu.js", "connection.js", "copy.js", "alerts.js", "push.js",
+	"install.js", "run.js", "zone.js",
 }
 
 // styles are the parts of the style sheet, in order. They are served as one file.

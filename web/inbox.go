@@ -71,7 +71,7 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	if after != "" && i.Filter.Cursor == "" {
 		i.Live = livePath + "?" + liveQuery(i, after, r.frame.Now)
 	}
-	if s.auth.May(r.principal, access.ActContacts) == nil {
+	if i.NoAlerts = s.auth.May(r.principal, access.ActContacts) != nil; !i.NoAlerts {
 		i.PushKey = s.pushKey(r.Context())
 	}
 	if i.Done = s.done(r, values.Get("done")); i.Done == nil {

@@ -245,8 +245,8 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 		t.Errorf("the deadline is explained before the question:\n%s", all)
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.visibleText(), "Which database should we use? asked by deploy-bot (token bot ) now "+
-		"1 hour 30 minutes left Open: 3 options with details and previews ben is looking at it"; got != want {
+	if got, want := item.visibleText(), "Which database should we use? asked by deploy-bot (token bot ) "+
+		"Open: 3 options, details, previews 1 hour 30 minutes left now ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }

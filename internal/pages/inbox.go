@@ -19,6 +19,8 @@ type Inbox struct {
 	Snoozes Snoozes
 	Fresh   bool   // whether the ask of the row arrived after the page was shown
 	PushKey string // key with which browsers subscribe to notifications; "" if browsers cannot subscribe
+	// NoAlerts is true if this browser must not be offered notifications and sounds: the reader gets no asks.
+	NoAlerts bool
 	Address string // address of the server, for commands; "" if no command can contain it
 }
 

@@ -43,12 +43,14 @@ document.addEventListener("htmx:before:request", (event) => {
 
 // If a form cannot be sent, it stays unchanged, and the page explains the reason. An error page
 // must not replace it.
-function keepForm(form, why) {
+function keepForm(form, why, isUnreachable) {
   delete form.dataset.sent;
   unsaved = form;
   saveDraft();
   const place = form.querySelector("#unsent");
   if (!place) return;
+  delete place.dataset.calm;
+  place.toggleAttribute("data-unreachable", !!isUnreachable);
   place.textContent = `${why} What you filled in is still here. Send it again.`;
   place.hidden = false;
   place.scrollIntoView({ block: "nearest" });
@@ -67,5 +69,5 @@ document.addEventListener("htmx:after:request", (event) => {
 document.addEventListener("htmx:error", (event) => {
   const form = event.detail.ctx?.sourceElement;
   if (form?.matches?.("form.ask") && !event.detail.ctx.response)
-    keepForm(form, "Not sent: the server cannot be reached.");
+    keepForm(form, "Not sent: the server cannot be reached.", true);
 });

@@ -15,6 +15,7 @@ htmx.registerExtension("trusted", {
   // replaced: what was chosen or typed for one must never be in the form of another.
   htmx_before_morph_node: (_, { oldNode, newNode }) => {
     if (oldNode.id === "list") keepLoadedRows(oldNode, newNode);
+    if (keepsField() && (oldNode.id === "search" || oldNode.id === "detail")) return false;
     if (oldNode.classList?.contains("is-measured")) newNode.classList.add("is-measured");
     if (oldNode.localName === "details" && oldNode.closest(".timeline, .cancel-run"))
       newNode.toggleAttribute("open", oldNode.open);
@@ -215,12 +216,6 @@ document.addEventListener("scroll", () => {
   showAbove(above.length);
 }, { capture: true, passive: true });
 
-// An emptied search shows all asks again.
-document.addEventListener("input", (event) => {
-  const field = event.target;
-  if (field.matches?.("input[type=search]") && field.value === "" && field.defaultValue !== "")
-    field.form.requestSubmit();
-});
 
 // A menu of the list applies immediately; without scripts, its button applies it.
 document.addEventListener("change", (event) => {

@@ -1,5 +1,5 @@
-// Notifications of this browser. The server shows the offer only if its settings allow it. The page
-// works without this script.
+// Notifications of this browser. With the key of the server, a push service delivers them; without it, they are shown
+// while a page is open (see alerts.js). The page works without this script.
 const pushOffer = () => document.getElementById("push-offer");
 const pushState = () => document.getElementById("push-state");
 
@@ -8,9 +8,10 @@ function pushProblem() {
   if (!isSecureContext) return "This browser can show notifications only if Askback is opened over https.";
   const apple =
     /iPhone|iPad/.test(navigator.userAgent) || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
-  if (apple && !("PushManager" in window))
+  if (apple && !("Notification" in window))
     return "On an iPhone or iPad, add Askback to the home screen first: Share, then Add to Home Screen. Open it there.";
-  if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window))
+  const isPush = !!pushState()?.dataset.key;
+  if (!("Notification" in window && (!isPush || ("serviceWorker" in navigator && "PushManager" in window))))
     return "This browser cannot show notifications of web pages.";
   if (Notification.permission === "denied")
     return "Notifications of Askback are blocked in the settings of this browser.";
@@ -29,7 +30,7 @@ const addressOf = (subscription) => ({ address: JSON.stringify(subscription) });
 let contact = null;
 
 async function findContact() {
-  if (contact !== null || pushProblem()) return;
+  if (contact !== null || pushProblem() || !pushState()?.dataset.key) return;
   const registration = await navigator.serviceWorker.ready;
   const subscription = await registration.pushManager.getSubscription();
   contact = subscription ? (await pushForm("/push/state", addressOf(subscription))).id : "";
@@ -42,11 +43,11 @@ async function showPush(failure = "") {
   let problem = pushProblem();
   if (!failure && !problem)
     await findContact().catch(() => (problem = "It is not known whether this browser shows notifications."));
-  const on = !!contact && !problem;
-  const text =
-    failure ||
-    problem ||
-    (on ? "This browser shows new questions as notifications." : "This browser does not show notifications.");
+  const on = !problem && (!!contact || notifies());
+  let text = failure || problem;
+  if (!text && contact) text = "This browser shows new questions as notifications.";
+  else if (!text && on) text = "This browser shows new questions as notifications, while a page of Askback is open.";
+  else if (!text) text = "This browser does not show notifications.";
   const line = state.querySelector("span");
   if (line.textContent !== text) line.textContent = text;
   state.querySelector(".push-on").hidden = on || !!problem;
@@ -72,6 +73,9 @@ const bytesOf = (key) => Uint8Array.from(atob(key.replaceAll("-", "+").replaceAl
 
 async function turnPushOn(key) {
   if ((await Notification.requestPermission()) !== "granted") return;
+  store("notify", true);
+  listen();
+  if (!key) return;
   const { pushManager } = await navigator.serviceWorker.ready;
   const old = await pushManager.getSubscription();
   if (old && !sameKey(old, key)) await old.unsubscribe();
@@ -80,6 +84,9 @@ async function turnPushOn(key) {
 }
 
 async function turnPushOff() {
+  store("notify", false);
+  listen();
+  if (!contact) return;
   await pushForm(`/push/${contact}/remove`);
   contact = "";
   const registration = await navigator.serviceWorker.ready;
@@ -105,7 +112,10 @@ document.addEventListener("click", (event) => {
   turn
     .then(() => showContacts())
     .then(() => showPush())
-    .catch((error) => showPush(`That did not work: ${error.message}`));
+    .catch((error) => {
+      // a browser without a push service still shows what an open page tells
+      showPush(error.name === "AbortError" && notifies() ? "" : `That did not work: ${error.message}`);
+    });
 });
 
 // showBadge shows the number of open asks on the icon of the installed app, if the list has all of

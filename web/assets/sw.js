@@ -44,6 +44,20 @@ function read(data) {
   return { tag: "askback", title: "Askback", body: "Open the inbox to see what is new.", path: "/" };
 }
 
+// A page that is open tells of a new ask, too, because not every browser can reach a push service. A person who sees a
+// page needs no notification.
+addEventListener("message", (event) => {
+  const m = event.data?.notify;
+  if (m) event.waitUntil(notifyOnce(m, event.source?.id));
+});
+
+// The page that tells is hidden. The others may be visible.
+async function notifyOnce(m, page) {
+  const windows = await clients.matchAll({ type: "window" });
+  if (windows.some((w) => w.id !== page && w.visibilityState === "visible")) return;
+  if ((await registration.getNotifications({ tag: m.tag })).length === 0) await notify(m);
+}
+
 async function notify(m) {
   if (m.settled) {
     // Browsers require a notification for each message, unless a page shows it anyway.

@@ -1,0 +1,121 @@
+package web_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	chrome "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+)
+
+// hide makes the page believe that it is hidden. Headless Chromium hides no tab.
+func (w window) hide() {
+	w.t.Helper()
+	w.Run(chromedp.Evaluate(`Object.defineProperty(document, "hidden", {get: () => true, configurable: true})`, nil))
+}
+
+// notifyTime is the time in which a notification appears, also on a busy machine.
+const notifyTime = 30 * time.Second
+
+// Without a push service and without a setting, one button makes an open page show new asks as notifications. It
+// does nothing while a page is visible, and nothing for an agent that is muted. The row of a muted agent says so.
+func TestChromiumOpenPageNotifies(t *testing.T) {
+	c := newWholeChromium(t)
+	w := c.window(phone)
+	w.allowNotifications(chrome.PermissionSettingGranted)
+	w.login("ana")
+	w.open("/")
+	w.waitForServiceWorker()
+	w.waitText("This browser does not show notifications.")
+	w.checkAccessibility("the offer")
+	w.Click("#push-offer .push-on")
+	w.waitText("while a page of Askback is open")
+	w.waitUntil(`document.getElementById("push-offer").hidden && listening.stream?.readyState === 1`)
+	seen := c.ask(named("Which database?"))
+	w.waitUntil(`document.getElementById("row-` + seen.ID + `") !== null`)
+	if all := w.notifications(); len(all) != 0 {
+		t.Errorf("a visible page shows %+v", all)
+	}
+	w.hide()
+	asked := c.ask(named("Deploy build 4711?"))
+	if !w.notified(func(n shownNotification) bool {
+		return n.Tag == asked.ID && n.Title == "Deploy build 4711?" && n.Path == "/asks/"+asked.ID &&
+			strings.Contains(n.Body, "deploy-bot")
+	}, notifyTime) {
+		t.Errorf("the browser shows %+v", w.notifications())
+	}
+	if _, err := c.client(askback.Responder, "ben").Answer(t.Context(), asked.ID, askback.Answer{
+		Answers: []askback.QuestionAnswer{{ID: "q1", Other: "yes"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.waitNoNotification("after the ask was answered")
+	w.open("/asks/" + seen.ID)
+	w.Click(".mute-switch")
+	w.waitText("This browser tells you nothing about the asks of this agent")
+	w.open("/")
+	w.waitUntil(`document.querySelector("#row-` + seen.ID + `").matches(".is-muted")`)
+	w.waitText("Muted in this browser")
+	w.checkAccessibility("a muted agent")
+	w.Click(".mute-switch-of")
+	w.waitUntil(`!document.querySelector("#row-` + seen.ID + `").matches(".is-muted")`)
+	w.Click("#push-state .push-off")
+	w.waitText("This browser does not show notifications.")
+	c.Check(t)
+}
+
+// A sound is off until a button turns it on. One page of the browser plays it, also if several are open, and not for
+// a muted agent.
+func TestChromiumSoundIsOffUntilTurnedOn(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(desktop)
+	w.login("ana")
+	w.open("/")
+	const played = `Number(document.documentElement.dataset.sounds || 0)`
+	first := c.ask(named("One?"))
+	w.waitUntil(`document.getElementById("row-` + first.ID + `") !== null`)
+	var n int
+	if w.Run(chromedp.Evaluate(played, &n)); n != 0 {
+		t.Errorf("a sound is played %d times without consent", n)
+	}
+	w.Click(".sound-switch")
+	w.waitText("Sound is on")
+	w.waitUntil(played + ` === 1 && listening.stream?.readyState === 1`) // so that people know it
+	c.ask(named("Two?"))
+	w.waitUntil(played + ` === 2`)
+	w.Run(chromedp.Evaluate(`store("muted", ["noisy"])`, nil))
+	noisy := named("Three?")
+	noisy.Agent = "noisy"
+	c.ask(noisy)
+	last := c.ask(named("Four?"))
+	w.waitUntil(`document.getElementById("row-` + last.ID + `") !== null`)
+	w.waitUntil(played + ` === 3`)
+	w.open("/")
+	w.waitText("Sound is on")
+	w.Click(".sound-switch")
+	w.waitText("Sound is off")
+	c.Check(t)
+}
+
+// The offer needs no setting of the server. An operator, who answers nothing, gets none.
+func TestAlertsAreOfferedWithoutSettings(t *testing.T) {
+	h := newServer(t)
+	h.ask(single)
+	page := h.browser("ana").open("/", http.StatusOK)
+	if got := page.one(t, "#push-state").attr["data-key"]; got != "" || len(page.all("#push-offer")) != 1 {
+		t.Errorf("the offer is missing, or has the key %q", got)
+	}
+	operator := browser{h, h.secret(askback.Operator, "ops")}
+	if w := operator.do(operator.request(http.MethodGet, "/", nil)); strings.Contains(w.Body.String(), "push-offer") {
+		t.Error("an operator gets the offer")
+	}
+	asks := h.browser("ana").open("/", http.StatusOK).all("#list .row")
+	if !slices.ContainsFunc(asks, func(n *node) bool { return len(n.all(".from .agent")) == 1 }) {
+		t.Error("a row does not name its agent, so it cannot be muted")
+	}
+}

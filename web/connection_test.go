@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// lostWithin is the time within which an open page says that the connection is lost.
+const lostWithin = 5 * time.Second
+
+// A line is a server that a test stops, starts at the same port, and lets hang.
+type line struct {
+	*chromium
+	address string
+	server  *http.Server
+	hangs   atomic.Bool
+	release chan struct{} // closed when hanging requests end
+}
+
+func newLine(t *testing.T) *line {
+	t.Helper()
+	l := &line{chromium: newChromium(t), release: make(chan struct{})}
+	l.start("127.0.0.1:0")
+	l.base = "http://" + l.address
+	t.Cleanup(func() {
+		close(l.release)
+		_ = l.server.Close()
+	})
+	return l
+}
+
+func (l *line) start(address string) {
+	l.t.Helper()
+	listener, err := new(net.ListenConfig).Listen(l.t.Context(), "tcp", address)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.address = listener.Addr().String()
+	l.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if l.hangs.Load() {
+				select {
+				case <-l.release:
+				case <-r.Context().Done():
+				}
+				return
+			}
+			l.handler.ServeHTTP(w, r)
+		})}
+	go func() { _ = l.server.Serve(listener) }()
+}
+
+// connectionText is an expression for the text of the bar.
+const connectionText = `document.getElementById("connection").textContent`
+
+// waitFor waits until the text of the bar is empty or not, and reports an error if that takes too long.
+func (l *line) waitFor(w window, lost bool, what string) {
+	l.t.Helper()
+	begin := time.Now()
+	if lost {
+		w.waitUntil(connectionText + ` !== ""`)
+	} else {
+		w.waitUntil(connectionText + ` === ""`)
+	}
+	if took := time.Since(begin); took > lostWithin+2*time.Second { // two seconds for a busy machine
+		l.t.Errorf("%s: it took %v", what, took)
+	}
+}
+
+// An open page says within seconds that the server was stopped, and unsays it when it is back. Then it shows what
+// happened in the meantime, and no longer says that a form could not be sent.
+func TestChromiumLostConnectionIsShown(t *testing.T) {
+	l := newLine(t)
+	a := l.ask(single)
+	w, other := l.window(phone), l.window(desktop)
+	for _, one := range []window{w, other} {
+		one.login("ana")
+	}
+	w.open("/asks/" + a.ID)
+	other.open("/history")
+	w.waitUntil(connectionText + ` === ""`)
+	if err := l.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.waitFor(w, true, "stopped")
+	l.waitFor(other, true, "stopped, a page without a stream")
+	w.Click("label:has(#q1-1)")
+	w.Run(chromedp.Evaluate(`document.querySelector(".bar button[value=answer]").click()`, nil))
+	w.waitUntil(`!document.getElementById("unsent").hidden && ` +
+		`document.getElementById("unsent").textContent.includes("cannot be reached")`)
+	b := l.ask(single)
+	l.start(l.address)
+	l.waitFor(w, false, "started")
+	l.waitFor(other, false, "started, a page without a stream")
+	w.waitUntil(`!document.getElementById("unsent").textContent.includes("cannot be reached") && ` +
+		`document.querySelector("#q1-1").checked`)
+	w.waitUntil(`document.getElementById("row-` + b.ID + `") !== null`)
+	w.Run(chromedp.Evaluate(`document.querySelector(".bar button[value=answer]").click()`, nil))
+	w.waitUntil(`!document.querySelector('form.ask[data-ask="` + a.ID + `"]')`)
+	if o := l.outcome(a); o.Answers[0].Selected[0] != "SQLite" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// A server that accepts connections and never replies is lost, too.
+func TestChromiumHangingServerIsLost(t *testing.T) {
+	l := newLine(t)
+	w := l.window(desktop)
+	w.login("ana")
+	w.open("/")
+	l.hangs.Store(true)
+	l.waitFor(w, true, "hanging")
+	l.hangs.Store(false)
+	l.waitFor(w, false, "replying again")
+	a := l.ask(single)
+	w.waitUntil(`document.getElementById("row-` + a.ID + `") !== null`)
+	_, err := l.client("responder", "ana").Get(context.Background(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The page that the browser shows without a connection opens the page again when there is a connection.
+func TestPageWithoutConnectionIsMarked(t *testing.T) {
+	h := newServer(t)
+	page := browser{h, ""}.page(h.do(browser{h, ""}.request(http.MethodGet, "/offline", url.Values{})), http.StatusOK)
+	if got := page.one(t, "[data-offline]").visibleText(); got != "Try again" {
+		t.Errorf("got %q", got)
+	}
+}
