@@ -51,12 +51,18 @@ function watchEnd() {
 document.addEventListener("htmx:finally:swap", watchEnd);
 document.addEventListener("DOMContentLoaded", watchEnd);
 
-// markMeasured marks the rows whose size the browser knows, in the second frame after they were
-// added.
+// markMeasured marks the rows whose size the browser knows. The browser remembers the size of a row when it tells
+// observers of it. A row that is marked before that would take an estimated height, and move the list.
+const sizes = new ResizeObserver((entries) => {
+  requestAnimationFrame(() => {
+    for (const { target } of entries) {
+      target.classList.add("is-measured");
+      sizes.unobserve(target);
+    }
+  });
+});
 function markMeasured() {
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    for (const row of rows()) row.classList.add("is-measured");
-  }));
+  for (const row of rows()) if (!row.classList.contains("is-measured")) sizes.observe(row);
 }
 document.addEventListener("htmx:finally:swap", markMeasured);
 document.addEventListener("DOMContentLoaded", markMeasured);
