@@ -13,7 +13,7 @@ func TestDangerousNamesAreFound(t *testing.T) {
 		"delete": true, "delete_file": true, "deleteFile": true, "file-delete": true, "db.dropTable": true,
 		"DROP_TABLE": true, "HTTPDelete": true, "deleteURL": true, "rm": true, "git_force_push": true,
 		"forcePush": true,
-		"pay": true, "pay_invoice": true, "refundOrder": true, "transfer-funds": true, "create_payment": true,
+		"pay":       true, "pay_invoice": true, "refundOrder": true, "transfer-funds": true, "create_payment": true,
 		"uninstall2": true, "2delete": true, "get_and_delete": true, "close_account": true, "purge": true,
 		"list_refund": false, "getPayment": false, "search": false, "write_file": false, "undelete": false,
 		"deleted_items": false, "list_deleted": false, "form": false, "alarm": false, "push": false, "force": false,
