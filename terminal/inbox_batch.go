@@ -91,7 +91,7 @@ func (b *batch) drawCalls(f *frame) {
 		f.rule(fmt.Sprintf("%d of %d", n+1, len(b.calls)))
 		f.asker(v)
 		f.target(v.Confirmation)
-		f.exact("with", plain, v.Confirmation.Arguments)
+		f.arguments(v.Confirmation)
 	}
 	f.rule("")
 }

@@ -162,6 +162,11 @@ func (f *frame) target(c *view.Confirmation) {
 // arguments draws the arguments of a call or, for an action, its details.
 func (f *frame) arguments(c *view.Confirmation) {
 	switch {
+	case c.Plan != nil:
+		f.markdown("plan", plain, c.Plan.Document)
+		if c.Plan.Others.String() != "" {
+			f.exact("with", plain, c.Plan.Others)
+		}
 	case !c.Own:
 		f.exact("with", plain, c.Arguments)
 	case c.Details.String() != "":

@@ -199,8 +199,15 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	if c.Server != "" {
 		lines = append(lines, Line{Own: "Server: ", Foreign: call.Server.String()})
 	}
-	lines = append(lines, Own("Arguments:"))
-	lines = append(lines, quoteExact(call.Arguments)...)
+	switch {
+	case call.Plan == nil:
+		lines = append(append(lines, Own("Arguments:")), quoteExact(call.Arguments)...)
+	default:
+		lines = append(append(lines, Own("Plan:")), quoteExact(call.Plan.Exact)...)
+		if others := call.Plan.Others; others.String() != "" {
+			lines = append(append(lines, Own("Other arguments:")), quoteExact(others)...)
+		}
+	}
 	for _, w := range call.Warnings {
 		lines = append(lines, Line{Own: "Warning: ", Foreign: warning(w)})
 	}

@@ -86,7 +86,8 @@ type Confirmation struct {
 	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
 	Changes       []TextChange  // the text that the call replaces, for tools that edit files
-	Rest          *Value        // the arguments that Changes do not show; nil if there are no changes
+	Plan          *Plan         // the plan that is approved; nil for other calls
+	Rest          *Value        // the arguments that Changes or Plan do not show; nil if there are neither
 	Warnings      []Warning     // warnings about the arguments
 	Dangerous     bool
 	FreeText      bool // see [FreeText]
@@ -110,6 +111,7 @@ type Confirmation struct {
 	Action, Details safetext.Text
 
 	raw       json.RawMessage // the arguments as they were sent
+	tool      string          // the tool of a plan, as it was sent
 	lookalike bool            // whether the tool or its server has a name that looks like another name
 }
 
@@ -171,7 +173,7 @@ func Of(a askback.Ask) Ask {
 	if a.Outcome != nil {
 		v.Outcome, v.AckedAt, v.ConsumedAt = outcome(*a.Outcome), a.AckedAt, a.ConsumedAt
 		if v.Confirmation != nil && len(a.Outcome.Input) > 0 {
-			v.Outcome.Changes = Diff(v.Confirmation.Arguments.String(), v.Outcome.Arguments.String())
+			v.Outcome.Changes = v.Confirmation.changesTo(a.Outcome.Input, v.Outcome.Arguments)
 		}
 	}
 	return v
@@ -259,6 +261,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	if own {
 		call.setAction(action, details)
 	}
+	c.setPlan(call, of)
 	return call
 }
 

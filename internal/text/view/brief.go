@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/plan"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -33,6 +34,12 @@ func Brief(a askback.Ask) Ask {
 		if action, details, own := actionOf(*c, treeOf(c.Input)); own {
 			v.Confirmation.Description = nil
 			v.Confirmation.setAction(firstRunes(action, 4*maxHeadline), firstRunes(details, 4*maxHeadline))
+		}
+	}
+	if c := full.Confirmation; c != nil {
+		if text, others := plan.Cut(c.ToolName, c.Input); text != "" {
+			v.Confirmation.Plan = &Plan{}
+			v.Confirmation.setPlanLine(text, others != nil)
 		}
 	}
 	if a.Outcome != nil {

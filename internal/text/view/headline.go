@@ -54,8 +54,11 @@ const maxHeadline = 100
 // headline returns the action or, for another call, the tool and then the description. The tool is first,
 // because the other text may be untrue.
 func (c *Confirmation) headline() safetext.Text {
-	if c.Own {
+	switch {
+	case c.Own:
 		return c.Name()
+	case c.Plan != nil:
+		return c.planHeadline()
 	}
 	words := c.Description.String()
 	if words == "" {
@@ -76,8 +79,11 @@ func (c *Confirmation) Name() safetext.Text {
 // runs, or the tool and then the description or the arguments. The text that a tool such as a shell runs comes
 // before the description, which may be untrue.
 func (c *Confirmation) Subject() safetext.Text {
-	if c.Own {
+	switch {
+	case c.Own:
 		return c.Name()
+	case c.Plan != nil:
+		return c.planHeadline()
 	}
 	words := c.program()
 	if words == "" {
