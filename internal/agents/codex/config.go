@@ -44,6 +44,9 @@ func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) 
 		}
 	}
 	text, err := withoutTTYSetting(string(present))
+	if err == nil && f.Removes() {
+		text, err = withoutHookState(text, o.Folder)
+	}
 	if err != nil {
 		return nil, err
 	}

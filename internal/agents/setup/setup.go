@@ -215,6 +215,9 @@ func GuardedTitles() string {
 // override this.
 func (c *Setup) options(scope config.Scope, folder string) (config.Options, error) {
 	o := config.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
+	if whole, err := filepath.Abs(folder); err == nil {
+		o.Folder = whole
+	}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		o.Command = exe
 	}
