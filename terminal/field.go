@@ -87,15 +87,20 @@ func lastCluster(s string) string {
 
 // rows returns the text wrapped into rows of the given width, and the row and column of the cursor.
 func (f *field) rows(width int) (rows []string, row, column int) {
-	cut := func(text string) (rows []string) {
-		for line := range strings.SplitSeq(safetext.Block(text).String(), "\n") {
-			for r := range cutRows(line, width) {
-				rows = append(rows, r)
+	at := len(safetext.Block(f.before).String()) // position of the cursor, counted from the beginning of the row
+	row = -1
+	for line := range strings.SplitSeq(safetext.Block(f.text()).String(), "\n") {
+		for r := range cutRows(line, width) {
+			if row < 0 && at <= len(r) {
+				row, column = len(rows), safetext.Width(safetext.Line(r[:at]))
 			}
+			rows, at = append(rows, r), at-len(r)
 		}
-		return rows
+		at-- // the line feed
 	}
-	before := cut(f.before)
-	row = len(before) - 1
-	return cut(f.text()), row, safetext.Width(safetext.Line(before[row]))
+	if row < 0 { // the text before the cursor and the whole text are not drawn in the same way
+		row = len(rows) - 1
+		column = safetext.Width(safetext.Line(rows[row]))
+	}
+	return rows, row, column
 }

@@ -143,22 +143,97 @@ func (f *frame) exactLines(word, sgr, indent string, t safetext.Text) {
 	blanks.flush(f)
 }
 
-// cutRows cuts a line into at least one row. It cuts between characters, and inside a
-// character only if it is wider than a row.
+// cutRows cuts a line into at least one row, which together are the line. It cuts before the spaces between two words,
+// so that each space can be seen, or after them if the word would not fit with them. It cuts inside of a word that is
+// longer than a row, and inside a character only if the character is wider than a row.
 func cutRows(line string, width int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		start, cells, pos := 0, 0, 0
+		c := cutter{line: line, width: width, yield: yield}
 		for piece, wide := range safetext.Pieces(line, width) {
-			if cells+wide > width && pos > start {
-				if !yield(line[start:pos]) {
-					return
-				}
-				start, cells = pos, 0
+			if c.add(piece, wide); c.ended {
+				return
 			}
-			cells += wide
-			pos += len(piece)
 		}
-		yield(line[start:])
+		if c.place(); !c.ended {
+			yield(line[c.start:])
+		}
+	}
+}
+
+// A cutter cuts a line into rows. It reads the line once.
+type cutter struct {
+	line  string
+	width int
+	yield func(row string) bool
+	ended bool // whether yield has returned false
+
+	start, cells int // beginning and cells of the row
+	pos          int // position after the last piece
+
+	pending      []pendingPiece // the pieces of the last word, and of the spaces before it, that are in no row yet
+	spaces, word int            // the cells of these spaces and of the word
+	hasWord      bool           // whether the word has begun
+	isLong       bool           // whether the spaces or the word are longer than a row, so that no piece is held back
+}
+
+type pendingPiece struct{ pos, cells int }
+
+// add adds the next piece of the line.
+func (c *cutter) add(piece string, cells int) {
+	space := piece == " "
+	if space && c.hasWord || !space && !c.hasWord && c.isLong {
+		c.place()
+	}
+	c.pending = append(c.pending, pendingPiece{c.pos, cells})
+	c.pos += len(piece)
+	if space {
+		c.spaces += cells
+	} else {
+		c.hasWord = true
+		c.word += cells
+	}
+	if c.isLong = c.isLong || c.word > c.width || c.spaces > c.width; c.isLong {
+		for _, p := range c.pending {
+			c.put(p)
+		}
+		c.pending = c.pending[:0]
+	}
+}
+
+// place puts the pending pieces into the row, or ends the row before them.
+func (c *cutter) place() {
+	switch {
+	case len(c.pending) == 0:
+	case c.cells+c.spaces+c.word <= c.width:
+		c.cells += c.spaces + c.word
+	case c.spaces+c.word <= c.width:
+		c.end(c.pending[0].pos)
+		c.cells += c.spaces + c.word
+	default:
+		for _, p := range c.pending[:c.spaces] {
+			c.put(p)
+		}
+		if c.cells+c.word > c.width && c.hasWord {
+			c.end(c.pending[c.spaces].pos)
+		}
+		c.cells += c.word
+	}
+	c.pending, c.spaces, c.word, c.hasWord, c.isLong = c.pending[:0], 0, 0, false, false
+}
+
+// put puts a piece into the row, or into the next row if the row is full.
+func (c *cutter) put(p pendingPiece) {
+	if c.cells+p.cells > c.width {
+		c.end(p.pos)
+	}
+	c.cells += p.cells
+}
+
+// end ends the row, unless it is empty.
+func (c *cutter) end(at int) {
+	if at > c.start && !c.ended {
+		c.ended = !c.yield(c.line[c.start:at])
+		c.start, c.cells = at, 0
 	}
 }
 

@@ -209,10 +209,14 @@ func cutRow(s string, width int) string {
 	if safetext.Width(safetext.Line(s)) <= width {
 		return s
 	}
-	for row := range cutRows(s, width-2) {
-		return strings.TrimRight(row, " ") + " …"
+	end, cells := 0, 0
+	for piece, wide := range safetext.Pieces(s, width-2) {
+		if cells += wide; cells > width-2 {
+			break
+		}
+		end += len(piece)
 	}
-	return ""
+	return strings.TrimRight(s[:end], " ") + " …"
 }
 
 // todoRow draws a todo in one row.
