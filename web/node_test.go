@@ -22,7 +22,7 @@ type node struct {
 func parse(t *testing.T, page string) *node {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	d.Strict, d.AutoClose, d.Entity = false, append(slices.Clone(xml.HTMLAutoClose), "wbr"), xml.HTMLEntity
 	root := &node{}
 	at := root
 	for {
