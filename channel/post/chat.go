@@ -1,7 +1,9 @@
 package post
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -36,13 +38,55 @@ type discordMentions struct {
 // cannot change an earlier message, whose id is unknown. So a notice is a second, silent message.
 func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	out := discordMessage{
-		Content: "**" + escapeDiscord(m.Title.String()) + "**\n" + m.Text(escapeDiscord),
+		Content: "**" + escapeDiscord(m.Title.String()) + "**\n" + chatText(m, escapeDiscord, discordCode),
 		Flags:   discordSuppressEmbeds, AllowedMentions: discordMentions{Parse: []string{}},
 	}
 	if m.Quiet {
 		out.Flags |= discordSuppressNotifications
 	}
 	return content{url: r.URL, body: out}, len(utf16.Encode([]rune(out.Content))) <= discordMaxContent
+}
+
+// chatText returns the lines of a message. Lines of exact text become a block of code, in which no character is
+// escaped, so that a person can copy it. If code returns "", the text cannot be such a block.
+func chatText(m notice.Message, escape func(string) string, code func(text string) string) string {
+	var blocks []string
+	lines := m.All()
+	for len(lines) > 0 {
+		n := 0
+		var exact []string
+		for n < len(lines) && lines[n].Exact {
+			exact = append(exact, lines[n].Foreign)
+			n++
+		}
+		block := ""
+		if n > 0 {
+			block = code(strings.Join(exact, "\n"))
+		}
+		if block == "" {
+			n = max(n, 1)
+			block = notice.Message{Lines: lines[:n]}.Text(escape)
+		}
+		blocks, lines = append(blocks, block), lines[n:]
+	}
+	return strings.Join(blocks, "\n")
+}
+
+// discordCode returns text as a block of code. In Discord, a longer fence does not help a text with a fence.
+func discordCode(text string) string {
+	if strings.Contains(text, "```") {
+		return ""
+	}
+	return "```\n" + text + "\n```"
+}
+
+// mattermostCode returns text as a block of code, between fences that text does not have.
+func mattermostCode(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
 }
 
 // escapeDiscord puts a backslash before all markup of Discord. In Discord, a backslash makes any punctuation
@@ -55,7 +99,7 @@ const mattermostMaxText = 16_383
 // drawMattermost draws a message for an incoming webhook of Mattermost, and reports whether the message fits.
 // A webhook cannot change an earlier message, whose id is unknown.
 func drawMattermost(r Receiver, m notice.Message) (content, bool) {
-	text := "**" + escapeMattermost(m.Title.String()) + "**\n" + m.Text(escapeMattermost)
+	text := "**" + escapeMattermost(m.Title.String()) + "**\n" + chatText(m, escapeMattermost, mattermostCode)
 	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
 }
 
@@ -105,6 +149,9 @@ func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	run := func(text, weight string) teamsRun { return teamsRun{"TextRun", escapeTeams(text), weight} }
 	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.Title.String(), "Bolder")}}}
 	for _, l := range withoutLink(m).All() {
+		if l.Exact && replacedByTeams().MatchString(l.Foreign) {
+			return content{}, false // a break would change the text
+		}
 		if text := l.Own + l.Foreign; text != "" {
 			blocks = append(blocks, teamsBlock{"RichTextBlock", "None", []teamsRun{run(text, "")}})
 		}
@@ -122,5 +169,10 @@ func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	return content{url: r.URL, body: body, maxBody: teamsMaxBody}, true
 }
 
-// escapeTeams separates the braces in {{, so that Teams does not replace {{DATE(…)}} and {{TIME(…)}}.
-func escapeTeams(s string) string { return strings.ReplaceAll(s, "{{", "{"+zeroWidthSpace+"{") }
+// replacedByTeams matches text that Teams replaces by a date or a time.
+var replacedByTeams = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\{(\{(?:DATE|TIME)\()`) })
+
+// escapeTeams separates the braces of text that Teams would replace.
+func escapeTeams(s string) string {
+	return replacedByTeams().ReplaceAllString(s, "{"+zeroWidthSpace+"$1")
+}

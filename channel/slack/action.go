@@ -124,15 +124,15 @@ func lost(a askback.Ask) string {
 	return strings.Join(lines, "\n")
 }
 
-// record answers an ask. It returns when the answer is committed, or when the time is up.
-func (in *interaction) record(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
+// record answers an ask with send. It returns when the answer is committed, or when the time is up.
+func (in *interaction) record(ctx context.Context, send func() (askback.Ask, error)) (askback.Ask, error) {
 	type result struct {
 		ask askback.Ask
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
-		a, err := in.client.Answer(ctx, id, answer)
+		a, err := send()
 		done <- result{a, err}
 	}()
 	select {
@@ -160,7 +160,7 @@ func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 		in.tell(in.where, in.explain(err, a, in.name))
 		return
 	}
-	if b.ActionID == actForm || b.ActionID == actReason {
+	if b.ActionID == actForm || b.ActionID == actReason || b.ActionID == actDecline {
 		in.open(ctx, a, b.ActionID)
 		return
 	}
@@ -172,7 +172,7 @@ func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 		in.tell(in.where, problem)
 		return
 	}
-	a, err = in.record(ctx, id, answer)
+	a, err = in.record(ctx, func() (askback.Ask, error) { return in.client.Answer(ctx, id, answer) })
 	switch {
 	case err != nil:
 		in.tell(in.where, in.explain(err, a, in.name))
@@ -226,8 +226,11 @@ func (in *interaction) open(ctx context.Context, a askback.Ask, action string) {
 		return
 	}
 	view, ok := in.form(a, in.User.ID)
-	if action == actReason {
+	switch action {
+	case actReason:
 		view, ok = in.denial(a, in.User.ID), a.Confirmation != nil
+	case actDecline:
+		view, ok = in.declining(a, in.User.ID), a.Confirmation == nil
 	}
 	if !ok || !answerable(a) {
 		in.tell(in.where, textForged)
@@ -273,6 +276,11 @@ func (in *interaction) submit(ctx context.Context) any {
 	case !a.Settled() && !answerable(a):
 		return replaced(textForged)
 	}
+	if in.View.CallbackID == callbackDecline {
+		reason := state(in.View.State.Values).typed(partReason)
+		a, err = in.record(ctx, func() (askback.Ask, error) { return in.client.Decline(ctx, id, reason) })
+		return in.submission(a, err)
+	}
 	given, problems, err := in.submitted(a)
 	switch {
 	case err != nil:
@@ -281,7 +289,7 @@ func (in *interaction) submit(ctx context.Context) any {
 	case len(problems) > 0 && !a.Settled():
 		return slack.NewErrorsViewSubmissionResponse(problems)
 	}
-	a, err = in.record(ctx, id, given)
+	a, err = in.record(ctx, func() (askback.Ask, error) { return in.client.Answer(ctx, id, given) })
 	return in.submission(a, err)
 }
 

@@ -49,6 +49,36 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	}
 }
 
+// A person declines questions with a form for the reason, which may be empty.
+func TestQuestionsAreDeclined(t *testing.T) {
+	f := newFixture(t, nil)
+	several := choice("Yes", "No")
+	several.Questions = append(several.Questions, askback.Question{Text: "Why?"})
+	for reason, r := range map[string]askback.Request{"": choice("Yes", "No"), "ask Ben": several} {
+		a := f.ask(r)
+		if ack := f.slack.Press(slacktest.Ana, f.live(a), "Decline", nil); !ack.OK || !f.pending(a) {
+			t.Fatalf("got %+v; pending: %v", ack, f.pending(a))
+		}
+		v, ok := f.slack.View(slacktest.Ana)
+		if !ok || !strings.Contains(v.Shown(), "The agent gets no answer") {
+			t.Fatalf("got the form %q", v.Shown())
+		}
+		state := slacktest.State{}
+		if reason != "" {
+			if err := state.Type(v.Blocks, partReason, reason); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ack := f.slack.Submit(slacktest.Ana, v, state); !ack.OK {
+			t.Errorf("got %+v", ack)
+		}
+		if o := f.outcome(a); o.Status != askback.Declined || o.Reason != reason || o.Actor.Name != "ana" {
+			t.Errorf("got %+v, want it declined with the reason %q", o, reason)
+		}
+		f.working.Wait()
+	}
+}
+
 // The answer is committed before Slack gets the acknowledgement.
 func TestAnswerIsCommittedBeforeItIsAcknowledged(t *testing.T) {
 	f := newFixture(t, nil)

@@ -36,6 +36,7 @@ const (
 	actApprove = "approve"
 	actDeny    = "deny"
 	actReason  = "reason"
+	actDecline = "decline"
 )
 
 // code returns the value of a button or an option. Only this app can make the value, for one ask and one
@@ -131,12 +132,14 @@ func (c *Channel) button(ask, action, words string, style slack.Style) *slack.Bu
 	return b
 }
 
-// formButton returns the button that opens the form for an ask, or nil if the form does not fit.
+// formButton returns the buttons that open the form for an ask, and the form that declines it. It returns nil if
+// the form for the ask does not fit.
 func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
 	if _, ok := c.form(a, ""); !ok {
 		return nil
 	}
-	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""))}
+	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""),
+		c.button(a.ID, actDecline, "Decline…", ""))}
 }
 
 // choices returns a button for each option of a question. It returns nil if the question has many or long

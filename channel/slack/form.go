@@ -21,9 +21,10 @@ const (
 
 // The kinds of forms.
 const (
-	callbackAnswer = "answer"
-	callbackDeny   = "deny"
-	callbackNote   = "note" // form without inputs
+	callbackAnswer  = "answer"
+	callbackDeny    = "deny"
+	callbackDecline = "decline"
+	callbackNote    = "note" // form without inputs
 )
 
 // maxTyped is the maximum length of a text that Slack lets a person type.
@@ -63,6 +64,16 @@ func (c *Channel) denial(a askback.Ask, member string) slack.ModalViewRequest {
 		textInput(partReason, "Reason", false),
 	})
 	v.PrivateMetadata = c.metadata(a.ID, callbackDeny, member)
+	return v
+}
+
+// declining returns the form for the reason why a person declines to answer.
+func (c *Channel) declining(a askback.Ask, member string) slack.ModalViewRequest {
+	v := modal("Decline to answer", "Decline", callbackDecline, []slack.Block{
+		slack.NewSectionBlock(plain("The agent gets no answer, only your reason."), nil, nil),
+		textInput(partReason, "Reason (optional)", true),
+	})
+	v.PrivateMetadata = c.metadata(a.ID, callbackDecline, member)
 	return v
 }
 

@@ -38,17 +38,20 @@ func TestElementDependsOnNumberAndLengthOfOptions(t *testing.T) {
 		multi  bool
 		want   string
 	}{
-		{numbered(2), false, "button button / button"},
-		{numbered(5), false, "button button button button button / button"},
-		{[]string{"short", "longer than a button should be, in cells"}, false, "radio_buttons / button / button"},
-		{numbered(6), false, "radio_buttons / button / button"},
-		{numbered(10), false, "radio_buttons / button / button"},
-		{numbered(11), false, "static_select / button / button"},
-		{numbered(50), false, "static_select / button / button"},
-		{numbered(2), true, "checkboxes / button / button"},
-		{numbered(10), true, "checkboxes / button / button"},
-		{numbered(11), true, "multi_static_select / button / button"},
-		{[]string{long + "1", long + "2"}, false, "radio_buttons / button / button"},
+		{numbered(2), false, "button button / button button"},
+		{numbered(5), false, "button button button button button / button button"},
+		{
+			[]string{"short", "longer than a button should be, in cells"}, false,
+			"radio_buttons / button / button button",
+		},
+		{numbered(6), false, "radio_buttons / button / button button"},
+		{numbered(10), false, "radio_buttons / button / button button"},
+		{numbered(11), false, "static_select / button / button button"},
+		{numbered(50), false, "static_select / button / button button"},
+		{numbered(2), true, "checkboxes / button / button button"},
+		{numbered(10), true, "checkboxes / button / button button"},
+		{numbered(11), true, "multi_static_select / button / button button"},
+		{[]string{long + "1", long + "2"}, false, "radio_buttons / button / button button"},
 	} {
 		r := choice(c.labels...)
 		r.Questions[0].MultiSelect = c.multi

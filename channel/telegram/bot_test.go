@@ -356,6 +356,51 @@ func TestDenyAndApproveAreInSeparateRows(t *testing.T) {
 	}
 }
 
+// A person declines questions with two presses, with a reason as a reply, or with a command.
+func TestQuestionsAreDeclined(t *testing.T) {
+	b := newBot(t)
+	var a askback.Ask
+	var m telegramtest.Message
+	declined := func(reason string) {
+		t.Helper()
+		if got := b.outcome(a.ID); got.Status != askback.Declined || got.Reason != reason || got.Actor.Name != "ana" {
+			t.Errorf("got %+v, want it declined with the reason %q", got, reason)
+		}
+		over := func(now telegramtest.Message) bool { return now.ID == m.ID && !now.Live() }
+		if _, err := b.Wait(ana, over); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, m = b.ask(questions(question("One?", "Yes", "No")))
+	b.press(ana, ana, m.ID, "Decline…")
+	if got := b.Message(ana, m.ID); !strings.Contains(got.Text, "Decline to answer?") {
+		t.Errorf("got %q", got.Text)
+	}
+	b.press(ana, ana, m.ID, "‹ Back")
+	b.press(ana, ana, m.ID, "Decline…")
+	b.reply(ana, ana, m.ID, "Yes") // not the answer to a question that the message does not show
+	b.wait(ana, "Please press a button")
+	if p := b.press(ana, ana, m.ID, "Decline to answer"); p.Text != "You declined to answer." {
+		t.Errorf("got %+v", p)
+	}
+	declined("")
+
+	a, m = b.ask(questions(question("Two?", "Yes", "No"), question("Three?")))
+	b.press(ana, ana, m.ID, "Decline…")
+	b.press(ana, ana, m.ID, "Decline with a reason…")
+	b.reply(ana, ana, b.wait(ana, "Write why you decline to answer these questions").ID, "not mine")
+	declined("not mine")
+
+	a, m = b.ask(questions(question("Four?", "Yes", "No")))
+	b.Write(ana, ana, "/decline", 0)
+	b.wait(ana, "Reply to the message of the question with /decline")
+	b.reply(ana, ana, m.ID, "/decline ask Ben")
+	declined("ask Ben")
+	a, m = b.ask(call("deploy", `{"target":"staging"}`, false))
+	b.reply(ana, ana, m.ID, "/decline")
+	declined("")
+}
+
 // A dangerous call is decided only on its page, even if the data of a button is authentic (T12).
 func TestDangerousCallHasOnlyALink(t *testing.T) {
 	b := newBot(t, func(o *telegram.Options) {

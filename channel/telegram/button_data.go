@@ -24,11 +24,14 @@ const (
 	approve  action = 'a' //
 	deny     action = 'd' //
 	locate   action = 'l' // point to the message of the ask
+	decline  action = 'e' // decline to answer all questions
 
 	// In the next actions, the person writes a text as a reply to the message that asks for the text.
 	writeOther  action = 'o'
 	writeNotes  action = 'n'
 	writeReason action = 'r'
+	// the reason why the person declines to answer
+	writeDecline action = 'w'
 )
 
 // A press is the content of a button or of a prompt. It contains everything that its action needs after a

@@ -20,7 +20,8 @@ func (s screen) press(text string, a action, question, option int) button {
 }
 
 // buttons returns the rows of buttons that answer a pending ask. The number question selects the question
-// that the buttons answer. The number after the last question selects the overview.
+// that the buttons answer. The number after the last question selects the overview, and the next number the
+// buttons that decline.
 func (s screen) buttons(question int, d draft) [][]button {
 	switch n := len(s.ask.Questions); {
 	case s.ask.Confirmation != nil:
@@ -29,7 +30,12 @@ func (s screen) buttons(question int, d draft) [][]button {
 			rows = append(rows, []button{s.press("Deny with a reason…", writeReason, 0, 0)})
 		}
 		return append(rows, []button{s.press("Approve", approve, 0, 0)})
-	case question >= n:
+	case question > n:
+		return [][]button{
+			{s.press("‹ Back", goTo, 0, 0)}, {s.press("Decline with a reason…", writeDecline, 0, 0)},
+			{s.press("Decline to answer", decline, 0, 0)},
+		}
+	case question == n:
 		return [][]button{{s.press("‹ Back", goTo, n-1, 0)}, {s.press("Send the answers", submit, 0, 0)}}
 	}
 	return s.questionButtons(question, d)
@@ -49,7 +55,9 @@ func (s screen) questionButtons(n int, d draft) [][]button {
 	if e.Notes != "" {
 		note = "Change the note…"
 	}
-	rows = append(rows, []button{s.press(note, writeNotes, n, 0)})
+	rows = append(rows, []button{
+		s.press(note, writeNotes, n, 0), s.press("Decline…", goTo, len(s.ask.Questions)+1, 0),
+	})
 	several := len(s.ask.Questions) > 1
 	last := []button{}
 	if several && n > 0 {

@@ -17,6 +17,7 @@ import (
 var commands = []struct{ name, help string }{
 	{"list", "Show the questions that are open"},
 	{"snooze", "Hide a question from the list: reply to it with /snooze 2h"},
+	{"decline", "Decline to answer: reply to a question with /decline and a reason"},
 	{"help", "Explain how to answer"},
 	{"stop", "Unlink this chat: it gets no more questions"},
 }
@@ -86,6 +87,8 @@ func (v visit) command(ctx context.Context, e Engine, name, argument string, m m
 		return v.list(ctx)
 	case "snooze":
 		return v.snooze(ctx, argument, m)
+	case "decline":
+		return v.declineBy(ctx, argument, m)
 	case "stop":
 		if err := e.RemoveContact(ctx, Name, address(m.From.ID)); err != nil && !errors.Is(err, askback.ErrNotFound) {
 			return err
@@ -108,7 +111,33 @@ A dangerous call is decided on its page.
 
 /list shows the questions that are open
 /snooze hides one: reply to its message with /snooze 2h, /snooze evening or /snooze monday
+/decline declines one: reply to its message with /decline, and a reason if you like
 /stop unlinks this chat`
+
+// declineBy declines the ask to whose message m is a reply. Its argument is the reason.
+func (v visit) declineBy(ctx context.Context, reason string, m message) error {
+	p, ok := v.subject(m)
+	if !ok {
+		v.tell(ctx, v.chat.ID, 0,
+			plain("Reply to the message of the question with /decline, and a reason if you like."), nil)
+		return nil
+	}
+	a, err := v.client.Get(ctx, p.AskID)
+	var r reaction
+	switch {
+	case err != nil:
+		r, err = v.refused(ctx, a, err)
+	case !a.Settled() && !v.screen(a, v.person, v.chat.ID, p.MessageID).answerable():
+		r = say("This must be answered on its page.")
+	default:
+		r, err = v.decline(ctx, a, reason)
+	}
+	if err != nil {
+		return err
+	}
+	v.tell(ctx, v.chat.ID, m.ID, plain(r.text), nil)
+	return nil
+}
 
 // maxListed is the maximum number of asks in a list.
 const maxListed = 10

@@ -130,7 +130,9 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	switch {
 	case p.Action == approve, p.Action == deny:
 		return v.answer(ctx, a, decision(p.Action))
-	case p.Action == writeOther || p.Action == writeNotes || p.Action == writeReason:
+	case p.Action == decline:
+		return v.decline(ctx, a, "")
+	case p.Action == writeOther, p.Action == writeNotes, p.Action == writeReason, p.Action == writeDecline:
 		return v.prompt(ctx, a, p), nil
 	}
 	d, err := loadDraft(ctx, v.client, a.ID)
@@ -154,10 +156,10 @@ func hasButton(a askback.Ask, p press) bool {
 	switch p.Action {
 	case approve, deny, writeReason:
 		return a.Confirmation != nil
-	case submit:
+	case submit, decline, writeDecline:
 		return a.Confirmation == nil
 	case goTo:
-		return a.Confirmation == nil && p.Question <= len(a.Questions)
+		return a.Confirmation == nil && p.Question <= len(a.Questions)+1
 	}
 	if a.Confirmation != nil || p.Question >= len(a.Questions) {
 		return false
@@ -242,6 +244,16 @@ func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer)
 		return say("Denied."), nil
 	}
 	return say("Answered."), nil
+}
+
+// decline declines an ask and returns the reaction to the result.
+func (v visit) decline(ctx context.Context, a askback.Ask, reason string) (reaction, error) {
+	after, err := v.client.Decline(ctx, a.ID, reason)
+	if err != nil {
+		return v.refused(ctx, after, err)
+	}
+	v.options.Log.Debug("declined in Telegram", "person", v.person, "ask", a.ID)
+	return say("You declined to answer."), nil
 }
 
 // refused returns the reaction to err. If a retry can succeed, it returns err instead. A person whose answer

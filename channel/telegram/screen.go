@@ -167,9 +167,14 @@ const (
 )
 
 // state adds to t the question with this number and the person's answer so far. If there is no such question,
-// it adds the answers to all questions.
+// it adds the answers to all questions or, for the number after these, what declining does.
 func (s screen) state(t *text, question int, d draft) {
 	several := len(s.ask.Questions) > 1
+	if question > len(s.ask.Questions) {
+		t.addAs("bold", "Decline to answer?", "")
+		t.add(" The agent gets no answer, only your reason.\n")
+		return
+	}
 	if question >= len(s.ask.Questions) {
 		t.addAs("bold", "Your answers", "")
 		t.add("\n")

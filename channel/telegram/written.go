@@ -74,6 +74,9 @@ func (v visit) prompt(ctx context.Context, a askback.Ask, p press) reaction {
 	case writeReason:
 		t.add("Write why you deny ")
 		placeholder = "Why you deny it"
+	case writeDecline:
+		t.add("Write why you decline to answer ")
+		placeholder = "Why you decline"
 	case writeNotes:
 		t.add("Write your note on ")
 		placeholder = "Your note"
@@ -85,6 +88,8 @@ func (v visit) prompt(ctx context.Context, a askback.Ask, p press) reaction {
 	switch {
 	case a.Confirmation != nil:
 		what = "this call"
+	case len(a.Questions) > 1 && p.Action == writeDecline:
+		what = "these questions"
 	case len(a.Questions) > 1:
 		what = fmt.Sprintf("question %d of %d", p.Question+1, len(a.Questions))
 	}
@@ -155,7 +160,11 @@ func (c *Channel) subject(m message) (press, bool) {
 	}
 	m.ReplyTo.Chat = m.Chat
 	p, ok := c.signer.shown(*m.ReplyTo)
-	if ok && p.Action != writeNotes && p.Action != writeReason {
+	switch p.Action {
+	case writeNotes, writeReason:
+	case writeDecline, decline:
+		p.Action = decline // a text alone does not decline
+	default:
 		p.Action = writeOther
 	}
 	return p, ok
@@ -186,6 +195,8 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 	}
 	defer v.seen(ctx, a)
 	switch {
+	case p.Action == decline:
+		return say("Please press a button: decline, or go back to answer."), nil
 	case a.Confirmation != nil && p.Action != writeReason:
 		return say("Decide with the buttons, please: a text decides nothing."), nil
 	}
@@ -200,6 +211,8 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 		return say(oldText), nil
 	case p.Action == writeReason:
 		return v.answer(ctx, a, askback.Decide(askback.Deny, written))
+	case p.Action == writeDecline:
+		return v.decline(ctx, a, written)
 	}
 	return v.store(ctx, a, p, written)
 }

@@ -12,7 +12,43 @@ import (
 // render returns text with backslashes as a chat shows it. It also returns the text that the chat would act
 // on, and the addresses that become links. The function escapable reports whether a backslash makes a
 // character plain. The expression live matches text that is markup without a backslash.
+//
+// A block of code is shown as it is.
 func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown string, markup, links []string) {
+	var parts, prose []string
+	fence := ""
+	show := func() {
+		if len(prose) == 0 {
+			return
+		}
+		part, acts, found := renderProse(strings.Join(prose, "\n"), escapable, live)
+		parts, markup, links, prose = append(parts, part), append(markup, acts...), append(links, found...), nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		isFence := len(line) >= 3 && strings.Trim(line, "`") == ""
+		switch {
+		case fence == "" && isFence:
+			show()
+			fence = line
+		case fence != "" && isFence && len(line) >= len(fence):
+			fence = ""
+		case fence != "":
+			parts = append(parts, line)
+		default:
+			prose = append(prose, line)
+		}
+	}
+	show()
+	if fence != "" {
+		markup = append(markup, "a block of code without an end")
+	}
+	return strings.Join(parts, "\n"), markup, links
+}
+
+// renderProse renders text outside of blocks of code.
+func renderProse(
+	text string, escapable func(rune) bool, live *regexp.Regexp,
+) (shown string, markup, links []string) {
 	const hidden = "\x00" // replaces a character that follows a backslash, because such a character is not markup
 	var plain, rest strings.Builder
 	runes := []rune(text)
