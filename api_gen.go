@@ -76,6 +76,10 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 		b = append(b, `,"reassigned_at":`...)
 		b = codec.AppendTime(b, a.ReassignedAt)
 	}
+	if !a.AskedAgainAt.IsZero() {
+		b = append(b, `,"asked_again_at":`...)
+		b = codec.AppendTime(b, a.AskedAgainAt)
+	}
 	b = append(b, `,"tags":`...)
 	b = codec.AppendStrings(b, a.Tags)
 	b = append(b, `,"claims":`...)
@@ -176,6 +180,8 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.ReassignedBy = r.String()
 		case "reassigned_at":
 			a.ReassignedAt = r.Time()
+		case "asked_again_at":
+			a.AskedAgainAt = r.Time()
 		case "tags":
 			a.Tags = r.Strings()
 		case "claims":

@@ -45,6 +45,8 @@ type Ask struct {
 	// ReassignedAt is the time of the last reassignment. It is zero if there was none, or if an older release
 	// did not record it.
 	ReassignedAt time.Time `api:"reassigned_at,omitempty" store:"moved_at,moving"`
+	// AskedAgainAt is the time at which the asker's program, started again, asked the same; zero: it did not.
+	AskedAgainAt time.Time `api:"asked_again_at,omitempty" store:"asked_again,moving"`
 	Tags         []string  `api:"tags" store:"tags"` // tags for routing and filters
 	// the people who have begun to answer
 	Claims []Claim `api:"claims" store:"claims,moving"`

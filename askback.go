@@ -104,7 +104,8 @@ type Drafts interface {
 type Client interface {
 	AgentClient
 	PersonClient
-	OperatorClient
+	DirectoryControl // for operators and admins
+	Tokens           // for admins
 }
 
 // An AgentClient has the methods that an agent may call.
@@ -129,18 +130,6 @@ type PersonClient interface {
 	Events
 	Contacts
 	Directory
-}
-
-// An OperatorClient has the methods that an operator or an admin may call in addition.
-type OperatorClient interface {
-	Grants
-	Contacts
-	Directory
-	DirectoryControl
-	Tokens
-	Deliveries
-	Endpoints
-	EndpointControl
 }
 
 // A Query selects asks. The zero value selects the pending asks.

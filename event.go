@@ -32,6 +32,7 @@ const (
 	EventQuestionReminded   EventType = "question_reminded"
 	EventQuestionEscalated  EventType = "question_escalated"
 	EventQuestionReassigned EventType = "question_reassigned"
+	EventQuestionRepeated   EventType = "question_repeated" // by the program of the asker, which was started again
 	EventQuestionAnswered   EventType = "question_answered"
 	EventQuestionDeclined   EventType = "question_declined"
 	EventQuestionCancelled  EventType = "question_cancelled"

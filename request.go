@@ -41,6 +41,9 @@ type Request struct {
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string `request:"key,header"`
+	// Restarted reports that the asker's program was started again and repeats the request with this key. If
+	// the ask is pending, people see that it is a repeat.
+	Restarted bool `request:"restarted"`
 	// TraceParent is the position of the ask in a trace, as in the header traceparent of W3C Trace Context,
 	// or "". The client sends it in that header.
 	TraceParent string `request:"-"`

@@ -48,6 +48,11 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	if err := c.prepare(ctx, n, r); err != nil {
 		return nil, err
 	}
+	if r.Restarted {
+		if found, err := c.repeat(ctx, n); !errors.Is(err, askback.ErrNotFound) {
+			return found, err
+		}
+	}
 	if n.Late != nil {
 		if found, err := c.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
@@ -250,6 +255,25 @@ func (c *client) findByKey(ctx context.Context, n *txn.NewAsk) (*askback.Ask, er
 	found := state.Ask
 	found.Repeated = true
 	return &found, nil
+}
+
+// repeat returns the ask with the key of a request whose program was started again, and records the repeat.
+func (c *client) repeat(ctx context.Context, n *txn.NewAsk) (*askback.Ask, error) {
+	found, err := c.findByKey(ctx, n)
+	if err != nil || found.Settled() || found.Kind != askback.Questions {
+		return found, err
+	}
+	err = c.engine.db.Update(ctx, func(t *txn.Tx) error {
+		a, err := t.AskNow(found.ID)
+		if err != nil {
+			return err
+		}
+		return a.Step(t, lifecycle.Repeated{At: t.Now()})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask: %w", err)
+	}
+	return c.findByKey(ctx, n)
 }
 
 // A runAsker opens the asks of hosted runs.

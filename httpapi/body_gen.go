@@ -78,6 +78,10 @@ func appendRequest(r askback.Request, b []byte) (_ []byte, err error) {
 		b = codec.AppendName(b, "callback_url")
 		b = codec.AppendString(b, r.CallbackURL)
 	}
+	if r.Restarted {
+		b = codec.AppendName(b, "restarted")
+		b = strconv.AppendBool(b, r.Restarted)
+	}
 	if len(r.Warnings) > 0 {
 		b = codec.AppendName(b, "warnings")
 		if b, err = codec.AppendList(b, r.Warnings, appendProblem); err != nil {

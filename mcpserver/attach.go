@@ -98,7 +98,7 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 		ask, err := c.caller.client.Ask(ctx, r)
 		return c.withPageURL(ask), err
 	}
-	if ask, err := c.resumed(ctx, k); err != nil || ask.ID != "" {
+	if ask, err := c.resumed(ctx, k, r); err != nil || ask.ID != "" {
 		return c.withPageURL(ask), err
 	}
 	base := c.counterKey(k)
@@ -116,7 +116,7 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 			if n > first {
 				c.recent.put(base, n)
 			}
-			c.startWaiting(k, ask.ID)
+			c.startWaiting(k, ask.ID, r.Key)
 			return c.withPageURL(ask), nil
 		}
 		last, err := c.last(ctx, k, n)

@@ -54,14 +54,15 @@ func (c *call) conversation() string {
 // resumed returns the ask of a question for whose answer this client waits, or for whose answer a client
 // waited that has ended. It returns the zero Ask if there is no such ask, or if its outcome was delivered. An
 // ask is never shared: it belongs to one client at a time.
-func (c *call) resumed(ctx context.Context, k key) (askback.Ask, error) {
+func (c *call) resumed(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if k.question == "" {
 		return askback.Ask{}, nil
 	}
 	for range maxSearches {
-		id := c.waiting.Of(k.question, c.caller.session)
-		if id == "" {
-			id = c.waiting.Take(k.question, c.caller.session, c.caller.started)
+		id, of := c.waiting.Of(k.question, c.caller.session)
+		took := id == ""
+		if took {
+			id, of = c.waiting.Take(k.question, c.caller.session, c.caller.started)
 		}
 		if id == "" {
 			break
@@ -74,7 +75,11 @@ func (c *call) resumed(ctx context.Context, k key) (askback.Ask, error) {
 			c.waiting.Remove(id)
 			continue
 		}
-		c.startWaiting(k, id)
+		r.Key = of
+		if took && !ask.Settled() {
+			c.noteRepeat(ctx, r)
+		}
+		c.startWaiting(k, id, of)
 		return ask, nil
 	}
 	return askback.Ask{}, nil
@@ -85,17 +90,26 @@ func (c *call) isStale(ask askback.Ask) bool {
 	return c.conversation() == "" && time.Since(ask.Outcome.At) > labelAge
 }
 
+// noteRepeat records that a request repeats the request with its key, so that people see that the question is
+// a repeat.
+func (c *call) noteRepeat(ctx context.Context, r askback.Request) {
+	r.Restarted = true
+	if _, err := c.caller.client.Ask(ctx, r); err != nil {
+		c.log.Warn("people do not see that a question is a repeat", "error", err)
+	}
+}
+
 // isTaken reports whether another client waits for the answer to the ask of a question.
 func (c *call) isTaken(k key, ask askback.Ask) bool {
 	return k.question != "" && c.waiting.IsTaken(ask.ID, c.caller.session)
 }
 
-// startWaiting records that the client of a question waits for its ask.
-func (c *call) startWaiting(k key, ask string) {
+// startWaiting records that the client of a question waits for its ask, which has the idempotency key of.
+func (c *call) startWaiting(k key, ask, of string) {
 	if k.question == "" {
 		return
 	}
-	c.waiting.Wait(k.question, ask, c.caller.session)
+	c.waiting.Wait(k.question, ask, of, c.caller.session)
 	c.caller.waits(ask)
 }
 

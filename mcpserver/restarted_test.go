@@ -182,7 +182,7 @@ func (f *fixture) want(n int) []askback.Ask {
 }
 
 // A client that was killed while its question was open finds the question after its restart. The person sees
-// one ask. After the answer was delivered, the same question is asked anew.
+// one ask, with the time of the repeat. After the answer was delivered, the same question is asked anew.
 func TestRestartedClientFindsItsOpenQuestion(t *testing.T) {
 	eachKilled(t, func(t *testing.T, f *fixture, start func() *client) {
 		first := start()
@@ -191,15 +191,15 @@ func TestRestartedClientFindsItsOpenQuestion(t *testing.T) {
 		first.kill()
 		second := start()
 		result := second.ask()
-		if again := f.want(1)[0]; again.ID != ask.ID {
-			t.Errorf("got the ask %s, want %s", again.ID, ask.ID)
+		if again := f.want(1)[0]; again.ID != ask.ID || again.AskedAgainAt.IsZero() || !ask.AskedAgainAt.IsZero() {
+			t.Errorf("got the ask %s, asked again at %v, want %s", again.ID, again.AskedAgainAt, ask.ID)
 		}
 		f.answer(ask.ID, askback.Choose("SQLite"))
 		if text := <-result; !strings.Contains(text, "SQLite") {
 			t.Errorf("got %q", text)
 		}
 		second.ask()
-		if again := f.want(1)[0]; again.ID == ask.ID {
+		if again := f.want(1)[0]; again.ID == ask.ID || !again.AskedAgainAt.IsZero() {
 			t.Errorf("got the ask %s again", again.ID)
 		}
 	})

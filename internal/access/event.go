@@ -25,6 +25,7 @@ var events = map[askback.EventType]Share{
 	askback.EventQuestionReminded:   None,
 	askback.EventQuestionEscalated:  None,
 	askback.EventQuestionReassigned: None,
+	askback.EventQuestionRepeated:   None,
 	askback.EventQuestionAnswered:   None,
 	askback.EventQuestionDeclined:   None,
 	askback.EventQuestionCancelled:  None,

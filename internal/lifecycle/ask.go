@@ -129,6 +129,10 @@ type Consumed struct {
 // Acked records that the agent acknowledged the outcome. For a pending ask the error is [askback.ErrPending].
 type Acked struct{ At time.Time }
 
+// Repeated records that the program of the asker was started again and asked the same question.
+type Repeated struct{ At time.Time }
+
+func (Repeated) input()  {}
 func (Asked) input()     {}
 func (Covered) input()   {}
 func (Answered) input()  {}
@@ -141,7 +145,7 @@ func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each later input is
 // [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned], [FollowedUp], [Held],
-// [Undone], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
+// [Undone], [Due], [Consumed], [Acked], [Repeated], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
 // [ReceiversAdded], in any order.
 //
 // If Step returns an error, nothing changes, with one exception. After [askback.ErrSettled], the result may
@@ -184,6 +188,8 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return consumed(s, in)
 	case Acked:
 		return acked(s, in)
+	case Repeated:
+		return repeated(s, in)
 	case Seen:
 		return seen(s, in)
 	case Sent, ReceiptGiven, Skipped, SendFailed, SendAgain:
@@ -380,6 +386,14 @@ func consumed(s AskState, in Consumed) (Result[AskState], error) {
 		r.Effects = []Effect{RequireGrant{ID: o.GrantID, At: in.At}}
 	}
 	return r, nil
+}
+
+func repeated(s AskState, in Repeated) (Result[AskState], error) {
+	if s.Ask.Settled() {
+		return unchanged(s), nil
+	}
+	s.Ask.AskedAgainAt = in.At
+	return changed(s, Event{Type: askback.EventQuestionRepeated}), nil
 }
 
 func acked(s AskState, in Acked) (Result[AskState], error) {

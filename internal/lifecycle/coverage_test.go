@@ -69,6 +69,11 @@ func caseOf(m transition) string {
 			return "received too early"
 		}
 		return "received before"
+	case lifecycle.Repeated:
+		if !news {
+			return "repeated after the outcome"
+		}
+		return "repeated"
 	case lifecycle.Claimed:
 		if !news && m.err == nil {
 			return "a look soon after another"

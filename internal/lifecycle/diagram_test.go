@@ -100,6 +100,7 @@ func laterEvents() []namedEvent {
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
 		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
 		{"`Acked`", lifecycle.Acked{At: soon}},
+		{"`Repeated`", lifecycle.Repeated{At: soon}},
 	}
 }
 
@@ -330,6 +331,7 @@ func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 		lifecycle.Due{},
 		lifecycle.Consumed{},
 		lifecycle.Acked{},
+		lifecycle.Repeated{},
 	} {
 		name := strings.TrimPrefix(fmt.Sprintf("%T", ev), "lifecycle.")
 		if !slices.ContainsFunc(w.edges, func(e string) bool { return strings.HasSuffix(e, ": "+name) }) {

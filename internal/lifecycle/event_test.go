@@ -170,7 +170,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
-		switch rapid.IntRange(0, 18).Draw(t, "event") {
+		switch rapid.IntRange(0, 19).Draw(t, "event") {
 		case 0, 1, 9:
 			return lifecycle.Answered{
 				By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at,
@@ -183,6 +183,8 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 				By: by, Via: via, To: to, People: []string{"ana", by}, Receivers: anyReceivers.Draw(t, "receivers"),
 				At: at,
 			}
+		case 19:
+			return lifecycle.Repeated{At: at}
 		case 17:
 			return lifecycle.Seen{By: by, Via: via, At: at}
 		case 13:

@@ -245,6 +245,10 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"moved_at":`...)
 		b = codec.AppendMillis(b, s.Ask.ReassignedAt)
 	}
+	if !s.Ask.AskedAgainAt.IsZero() {
+		b = append(b, `,"asked_again":`...)
+		b = codec.AppendMillis(b, s.Ask.AskedAgainAt)
+	}
 	if len(s.Ask.Claims) > 0 {
 		b = append(b, `,"claims":`...)
 		if b, err = codec.AppendList(b, s.Ask.Claims, appendClaim); err != nil {
@@ -317,6 +321,8 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.ReassignedBy = r.String()
 		case "moved_at":
 			s.Ask.ReassignedAt = r.Millis()
+		case "asked_again":
+			s.Ask.AskedAgainAt = r.Millis()
 		case "claims":
 			s.Ask.Claims = codec.ReadList(r, readClaim)
 		case "outcome":

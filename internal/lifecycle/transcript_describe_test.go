@@ -48,6 +48,9 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Ask.ConsumedAt) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
+	if at := s.Ask.AskedAgainAt; !at.Equal(before.Ask.AskedAgainAt) {
+		fmt.Fprintf(&b, "  asked again at %s\n", readTime(at))
+	}
 	if len(s.Ask.Votes) != len(before.Ask.Votes) {
 		fmt.Fprintf(&b, "  approved by %d of %d\n", len(s.Ask.Votes), s.Ask.Quorum)
 	}

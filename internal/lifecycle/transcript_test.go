@@ -202,6 +202,8 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		return []lifecycle.Input{
 			lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorPerson, Name: who}, Via: via, At: at},
 		}
+	case "repeats":
+		return []lifecycle.Input{lifecycle.Repeated{At: at}}
 	case "has":
 		return []lifecycle.Input{lifecycle.Acked{At: at}}
 	case "runs":

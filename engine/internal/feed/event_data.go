@@ -40,7 +40,7 @@ func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessa
 	case askback.EventQuestionConsumed:
 		w.about(a)
 		w.text("digest", h.Digest)
-	case askback.EventAnswerAcked:
+	case askback.EventAnswerAcked, askback.EventQuestionRepeated:
 		w.about(a)
 	case askback.EventAnswerRefused:
 		w.about(a)

@@ -27,13 +27,13 @@ const takenPrefix = "."
 
 // takeFile takes a record of a process that has ended, as Take does. The first process that renames the file
 // takes the record.
-func (b *Book) takeFile(question, client string, started time.Time) (ask string) {
+func (b *Book) takeFile(question, client string, started time.Time) (ask, key string) {
 	if b.dir == "" {
-		return ""
+		return "", ""
 	}
 	entries, err := os.ReadDir(filepath.Join(b.dir, question))
 	if err != nil {
-		return "" // usually, the question has no records
+		return "", "" // usually, the question has no records
 	}
 	for _, e := range entries {
 		path := b.path(question, e.Name())
@@ -51,11 +51,11 @@ func (b *Book) takeFile(question, client string, started time.Time) (ask string)
 		if os.Rename(path, taken) != nil {
 			continue // another process was first
 		}
-		b.set(e.Name(), record{Question: question, Client: client, Waits: true})
+		b.set(e.Name(), record{Question: question, Key: r.Key, Client: client, Waits: true})
 		_ = os.Remove(taken)
-		return e.Name()
+		return e.Name(), r.Key
 	}
-	return ""
+	return "", ""
 }
 
 // readRecord reads the file of a record.

@@ -32,6 +32,7 @@ type Book struct {
 // that may wait for its answer one after the other.
 type record struct {
 	Question string `json:"question"`
+	Key      string `json:"key"` // the idempotency key of the ask
 	Client   string `json:"client"`
 	Process  string `json:"process"`
 	// Waits reports whether the client has ended if its process has ended. It is false if the client has a
@@ -46,11 +47,11 @@ func New(dir string, log *slog.Logger) *Book {
 	return &Book{dir: dir, log: log, began: time.Now(), records: map[string]record{}}
 }
 
-// Wait records that a client waits for the ask of a question.
-func (b *Book) Wait(question, ask, client string) {
+// Wait records that a client waits for the ask of a question. key is the idempotency key of the ask.
+func (b *Book) Wait(question, ask, key, client string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.set(ask, record{Question: question, Client: client, Waits: true})
+	b.set(ask, record{Question: question, Key: key, Client: client, Waits: true})
 }
 
 // Resume records that the client waits for the ask again. It does nothing if the ask has no record of the
@@ -102,16 +103,17 @@ func (b *Book) Remove(ask string) {
 	b.remove(ask)
 }
 
-// Of returns the ask of a question for whose answer the client waits, or "".
-func (b *Book) Of(question, client string) (ask string) {
+// Of returns the ask of a question for whose answer the client waits, and its key. Both are "" without such an
+// ask.
+func (b *Book) Of(question, client string) (ask, key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, r := range b.records {
 		if r.Question == question && r.Client == client {
-			return id
+			return id, r.Key
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // IsTaken reports whether another client waits for the answer to an ask than client.
@@ -123,14 +125,14 @@ func (b *Book) IsTaken(ask, client string) bool {
 }
 
 // Take makes a client wait for an ask of a question whose client had ended before the time started. Each ask
-// is returned to one client only. If there is no such ask, Take returns "".
-func (b *Book) Take(question, client string, started time.Time) (ask string) {
+// is returned to one client only, with its key. If there is no such ask, both are "".
+func (b *Book) Take(question, client string, started time.Time) (ask, key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, r := range b.records {
 		if r.Question == question && r.Client != client && !r.Ended.IsZero() && !started.Before(r.Ended) {
-			b.set(id, record{Question: question, Client: client, Waits: true})
-			return id
+			b.set(id, record{Question: question, Key: r.Key, Client: client, Waits: true})
+			return id, r.Key
 		}
 	}
 	return b.takeFile(question, client, started)

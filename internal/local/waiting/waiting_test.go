@@ -19,8 +19,12 @@ const question = "0a1b"
 // take requires that client gets ask, which is "" for none.
 func take(t *testing.T, b *waiting.Book, client, ask string) {
 	t.Helper()
-	if got := b.Take(question, client, time.Now()); got != ask {
-		t.Errorf("%s got %q, want %q", client, got, ask)
+	want := ""
+	if ask != "" {
+		want = "key of " + ask
+	}
+	if got, key := b.Take(question, client, time.Now()); got != ask || key != want {
+		t.Errorf("%s got %q with the key %q, want %q", client, got, key, ask)
 	}
 }
 
@@ -29,7 +33,7 @@ func take(t *testing.T, b *waiting.Book, client, ask string) {
 func TestQuestionOfEndedProcessIsTakenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "waiting")
 	first := newBook(dir)
-	first.Wait(question, "ask_1", "one")
+	first.Wait(question, "ask_1", "key of ask_1", "one")
 	take(t, newBook(dir), "two", "")
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -38,7 +42,10 @@ func TestQuestionOfEndedProcessIsTakenOnce(t *testing.T) {
 	got := make(chan string, 10)
 	for range cap(got) {
 		b := newBook(dir)
-		takers.Go(func() { got <- b.Take(question, "other", time.Now()) })
+		takers.Go(func() {
+			id, _ := b.Take(question, "other", time.Now())
+			got <- id
+		})
 	}
 	takers.Wait()
 	close(got)
@@ -62,11 +69,11 @@ func TestQuestionIsPassedOnUntilItIsRemoved(t *testing.T) {
 	for i, client := range []string{"one", "two", "three"} {
 		b := newBook(dir)
 		if i == 0 {
-			b.Wait(question, "ask_1", client)
+			b.Wait(question, "ask_1", "key of ask_1", client)
 		} else {
 			take(t, b, client, "ask_1")
 		}
-		if got := b.Of(question, client); got != "ask_1" {
+		if got, _ := b.Of(question, client); got != "ask_1" {
 			t.Errorf("%s waits for %q", client, got)
 		}
 		if client == "three" {
@@ -87,7 +94,7 @@ func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		b := newBook(dir)
 		before := time.Now().Add(-time.Minute)
-		b.Wait(question, "ask_1", "one")
+		b.Wait(question, "ask_1", "key of ask_1", "one")
 		take(t, b, "two", "")
 		b.Idle("ask_1", "one")
 		take(t, b, "two", "")
@@ -98,7 +105,7 @@ func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
 		b.Alive("one")
 		take(t, b, "two", "")
 		b.EndClient("one")
-		if got := b.Take(question, "two", before); got != "" {
+		if got, _ := b.Take(question, "two", before); got != "" {
 			t.Errorf("a client that began before got %q", got)
 		}
 		if b.IsTaken("ask_1", "one") {
@@ -107,7 +114,8 @@ func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
 		take(t, b, "two", "ask_1")
 		take(t, b, "three", "")
 		b.Alive("one")
-		if !b.IsTaken("ask_1", "one") || b.IsTaken("ask_1", "two") || b.Of(question, "one") != "" {
+		of, _ := b.Of(question, "one")
+		if !b.IsTaken("ask_1", "one") || b.IsTaken("ask_1", "two") || of != "" {
 			t.Error("the question does not belong to the second client only")
 		}
 		b.Resume("ask_1", "one")
@@ -122,7 +130,7 @@ func TestIdleClientOfEndedProcessMayLive(t *testing.T) {
 	for idle, want := range map[bool]string{true: "", false: "ask_1"} {
 		dir := t.TempDir()
 		b := newBook(dir)
-		b.Wait(question, "ask_1", "one")
+		b.Wait(question, "ask_1", "key of ask_1", "one")
 		if idle {
 			b.Idle("ask_1", "one")
 		}
@@ -137,12 +145,12 @@ func TestIdleClientOfEndedProcessMayLive(t *testing.T) {
 func TestOldRecordsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	old := newBook(dir)
-	old.Wait(question, "ask_1", "one")
+	old.Wait(question, "ask_1", "key of ask_1", "one")
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
 	live := newBook(dir)
-	live.Wait("ffff", "ask_2", "two")
+	live.Wait("ffff", "ask_2", "key of ask_2", "two")
 	if err := os.WriteFile(filepath.Join(dir, question, "ask_0"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +165,7 @@ func TestOldRecordsAreRemoved(t *testing.T) {
 		}
 	}
 	ages()
-	newBook(dir).Wait("eeee", "ask_3", "four")
+	newBook(dir).Wait("eeee", "ask_3", "key of ask_3", "four")
 	if _, err := os.Stat(filepath.Join(dir, question, "ask_0")); err == nil {
 		t.Error("an old record is kept")
 	}

@@ -33,6 +33,8 @@ type Ask struct {
 	// reassigned.
 	ReassignedBy safetext.Text
 	ReassignedAt time.Time // zero if not known
+	// AskedAgainAt is the time at which the agent's program, started again, asked the same, or zero.
+	AskedAgainAt time.Time
 	// StartedBy is the person who started the session. Unless the agent is hosted, the agent states the name.
 	StartedBy safetext.Text
 

@@ -34,6 +34,7 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	}
 	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.name(a.StartedBy)
 	v.ReassignedBy, v.ReassignedAt = c.name(a.ReassignedBy), a.ReassignedAt
+	v.AskedAgainAt = a.AskedAgainAt
 	for _, f := range a.FollowUps {
 		v.FollowUps = append(v.FollowUps, FollowUp{To: c.names(f.To), At: f.At, Done: f.DoneAt})
 	}
@@ -126,6 +127,10 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 		add("The person who started this session must not decide; the agent did not name one.")
 	case started != "":
 		add("The agent says that “%s” started this session.", started)
+	}
+	if !a.AskedAgainAt.IsZero() {
+		add("Asked again on %s, because the agent’s program was started again. Your answer goes to it.",
+			FormatTime(a.AskedAgainAt, zone))
 	}
 	switch by := a.ReassignedBy.String(); {
 	case by != "" && a.ReassignedAt.IsZero():

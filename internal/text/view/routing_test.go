@@ -56,6 +56,11 @@ If no one answers by 2 January 2026, 12:00 UTC, dan, eve may answer, too.`
 	if got := text(a); strings.Contains(got, "follows") || strings.Contains(got, "may answer") {
 		t.Errorf("of a settled ask: got\n%s", got)
 	}
+	again := askback.Ask{Kind: askback.Questions, Quorum: 1, AskedAgainAt: nine}
+	if got, want := text(again), "Asked again on 2 January 2026, 09:00 UTC, because the agent’s program was started "+
+		"again. Your answer goes to it."; got != want {
+		t.Errorf("of a question that is asked again: got %q, want %q", got, want)
+	}
 	if got := text(askback.Ask{Kind: askback.Questions, Quorum: 1}); got != "" {
 		t.Errorf("of an ordinary ask: got %q", got)
 	}

@@ -6,8 +6,8 @@ import "github.com/askback/askback"
 
 // requestNames are the names of the members of the type Request in a request.
 var requestNames = []string{
-	"agent", "callback_url", "confirmation", "context", "deadline", "key", "on_timeout", "questions", "quorum", "session_id",
-	"session_key", "started_by", "tags", "timeout", "title", "to", "warnings",
+	"agent", "callback_url", "confirmation", "context", "deadline", "key", "on_timeout", "questions", "quorum", "restarted",
+	"session_id", "session_key", "started_by", "tags", "timeout", "title", "to", "warnings",
 }
 
 // requestMember reads the member of q with this name. It reports false if there is no
@@ -42,6 +42,8 @@ func (r *reader) requestMember(q *askback.Request, name string, n node) bool {
 		r.text(n, &q.CallbackURL)
 	case "key":
 		r.text(n, &q.Key)
+	case "restarted":
+		r.flag(n, &q.Restarted)
 	default:
 		return false
 	}

@@ -96,7 +96,7 @@ var sentObjects = []sentObject{
 		`{"question": "Which?", "choices": ["a", "b"], "multi_select": false, "allow_custom": false,
 			"required": false}`,
 		`{"question": "Which?", "choices": ["a", "b"], "multiple": false, "format": "", "title": "A",
-			"agent": "bot", "started_by": "cron"}`,
+			"agent": "bot", "started_by": "cron", "restarted": true}`,
 		`{"questions": [{"question": "Which?", "default": ["a"]}], "session_key": "s", "tags": ["a"],
 			"to": ["ana"], "timeout": "1h", "on_timeout": "default", "key": "k"}`,
 		`{"question": "Which?", "session_id": "ses_1", "deadline": "2036-01-31T09:00:00Z",

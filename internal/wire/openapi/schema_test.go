@@ -109,8 +109,8 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 var omitted = map[string][]string{
 	"AgentReply": {"session_id"},
 	"Ask": {
-		"approvers", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients",
-		"started_by",
+		"approvers", "asked_again_at", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by",
+		"recipients", "started_by",
 	},
 	"Route": {
 		"approvers", "channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source",

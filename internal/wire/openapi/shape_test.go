@@ -64,7 +64,8 @@ var (
 		AckedAt: nine, ConsumedAt: nine,
 		Warnings:   []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 		Recipients: []string{"ana", "ben"}, Approvers: []string{"ana"}, Votes: []askback.Vote{vote},
-		NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp}, ReassignedBy: "ben",
+		NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp}, AskedAgainAt: nine,
+		ReassignedBy: "ben",
 		ReassignedAt: nine, Held: []askback.Held{heldBack},
 	}
 	route = askback.Route{
@@ -364,7 +365,10 @@ func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 		}
 		holds(t, "Ask", must(bot.Consume(ctx, approved.ID, approved.Outcome.Digest))(t))
 	}
-	held := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Now?"}}}))(t)
+	now := askback.Request{SessionID: s.ID, Key: "now", Questions: []askback.Question{{Text: "Now?"}}}
+	held := must(bot.Ask(ctx, now))(t)
+	now.Restarted = true
+	must(bot.Ask(ctx, now))(t)
 	holds(t, "Ask", must(ana.Hold(ctx, held.ID, askback.Choose("yes")))(t))
 	holds(t, "Ask", must(ana.Undo(ctx, held.ID))(t))
 	must(ana.Decline(ctx, held.ID, ""))(t)
@@ -412,8 +416,8 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{
 		"session_started", "state_change", "message", "todos_changed", "session_completed", "question_pending",
-		"question_claimed", "question_answered", "question_declined", "question_consumed", "answer_acked",
-		"answer_refused", "answer_held", "answer_undone", "grant_made", "grant_used", "grant_revoked",
+		"question_claimed", "question_repeated", "question_answered", "question_declined", "question_consumed",
+		"answer_acked", "answer_refused", "answer_held", "answer_undone", "grant_made", "grant_used", "grant_revoked",
 	}
 	for ev, err := range events {
 		if err != nil {
