@@ -235,6 +235,7 @@ func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := b.live(room)
+	b.live(ana) // a message that was not sent before the answer is not sent
 	if p := b.press(stranger, room, m.ID, "Yes"); !p.Alert || !strings.Contains(p.Text, "not linked") {
 		t.Errorf("got %+v", p)
 	}

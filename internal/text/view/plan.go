@@ -14,7 +14,7 @@ import (
 type Plan struct {
 	Document Markdown
 	Exact    safetext.Text // the plan as it was sent
-	Others   safetext.Text // the other arguments, formatted; empty if there are none
+	Others   safetext.Text // the other arguments, formatted; empty without other arguments
 
 	heading string // the heading of the plan, or ""
 }

@@ -17,7 +17,7 @@ func planAsk(description, input string) askback.Ask {
 	}
 }
 
-// A plan is shown as text with its line breaks, and the other arguments beside it.
+// A plan is shown as text with its line breaks, and the other arguments are shown with it.
 func TestPlanIsShownAsText(t *testing.T) {
 	a := planAsk("Move the users", `{"plan":"# Move the users\n1. copy\n2. \u0064rop","planFilePath":"/a.md"}`)
 	c := view.Of(a).Confirmation
