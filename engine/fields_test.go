@@ -37,6 +37,7 @@ var changes = map[string]func(*askback.Request){
 
 	"Key":         nil,
 	"Warnings":    nil,
+	"Restarted":   nil, // a client that was restarted repeats its question
 	"TraceParent": nil, // a repeated request may have another position in a trace
 	"Quorum": func(r *askback.Request) {
 		r.Questions, r.Confirmation, r.Quorum = nil, &askback.Confirmation{

@@ -365,7 +365,7 @@ func TestRightToLeftAskOpensOnTheWholeScreen(t *testing.T) {
 // If most rows of the list have right-to-left text, the list is alone.
 func TestListOfRightToLeftAsksIsAlone(t *testing.T) {
 	f := newInboxFixture(t)
-	f.height = 16
+	f.height = 14
 	f.ask("a", questionRequest("Which?", "x", "y"))
 	for range 6 {
 		f.ask("b", questionRequest("שלום"))

@@ -47,6 +47,7 @@ func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 		w.login("ana")
 		a := c.ask(call)
 		w.open("/asks/" + a.ID)
+		w.waitUntilArmed()
 		var wait struct {
 			Words   string
 			Covered bool
@@ -58,13 +59,13 @@ func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 			wait.scrollIntoView();
 			const at = wait.getBoundingClientRect();
 			const hit = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
+			button.disabled = false;
 			return {Words: hit.textContent, Covered: Math.abs(b.x - r.x) + Math.abs(b.width - r.width) < 2};
 		})()`
 		w.Run(chromedp.Evaluate(seen, &wait))
 		if wait.Words != "Approve: wait a moment" || !wait.Covered {
 			t.Errorf("dark %v: in place of the button there is %+v", dark, wait)
 		}
-		w.waitUntilArmed()
 		var same bool
 		w.Run(chromedp.Evaluate(`(() => {
 			const of = (s) => getComputedStyle(document.querySelector(s));

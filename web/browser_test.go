@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -401,7 +402,9 @@ func TestChromiumLogOutEndsTheLogIn(t *testing.T) {
 		cookies, err = network.GetCookies().Do(ctx)
 		return err
 	}))
-	if len(cookies) != 1 || cookies[0].Name != "askback" || !cookies[0].HTTPOnly || seen != "" {
+	i := slices.IndexFunc(cookies, func(c *network.Cookie) bool { return c.Name == "askback" })
+	if i < 0 || len(cookies) > 2 || !cookies[i].HTTPOnly || (seen != "" && !strings.HasPrefix(seen, "askback-zone=")) ||
+		strings.Contains(seen, ";") {
 		t.Errorf("got %+v, and scripts see %q", cookies, seen)
 	}
 	w.Press(".account button")

@@ -171,6 +171,9 @@ func structure(n *node) string {
 		if n.is(".hidden-badge") || n.is(".notice-line") {
 			return // Askback's own note about hidden characters
 		}
+		if n.is("wbr") {
+			return // a place where a long word may be broken
+		}
 		if n.is(".list-pane") || n.is("link#icon") {
 			return // these elements depend on the other asks, too: see rows
 		}

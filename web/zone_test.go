@@ -322,7 +322,7 @@ func TestChromiumShowsTheZoneOfTheBrowser(t *testing.T) {
 	w.waitUntil(`document.querySelector("#row-` + asks["answered"].ID + ` time.age")?.textContent.trim() === "13:30"`)
 	a := c.ask(single)
 	w.open("/asks/" + a.ID)
-	w.waitText("Times are in America/New_York (EST).")
+	w.waitUntil(`document.querySelector("#snooze").textContent.includes("Times are in America/New_York (EST).")`)
 	w.Run(emulation.SetTimezoneOverride("Europe/Berlin"))
 	w.open("/history")
 	w.waitUntil(`document.querySelector("#row-` + asks["answered"].ID + ` time.age")?.textContent.trim() === "19:30"`)

@@ -57,6 +57,7 @@ var withBrokenSettings = []struct{ args, want string }{
 	{"channel link telegram", warns},
 	{"channel list", warns},
 	{"channel remove con_1", warns},
+	{"tell ask_1 words", warns},
 	{"webhook list", warns},
 	{"webhook add http://127.0.0.1:1/x", warns},
 	{"webhook pause end_1", warns},

@@ -141,11 +141,11 @@ func decidable(asks []askback.Ask) error {
 		v := view.Of(a)
 		switch {
 		case v.Confirmation == nil:
-			fmt.Fprintf(&b, "\n  %s  is a question: %s", v.ID, safetext.Fit(v.Headline(), 60))
+			fmt.Fprintf(&b, "\n  %s  is a question: %s", v.ID, safetext.Fit(v.Line(), 60))
 		case v.Confirmation.Dangerous:
-			fmt.Fprintf(&b, "\n  %s  is dangerous: %s", v.ID, safetext.Fit(v.Headline(), 60))
+			fmt.Fprintf(&b, "\n  %s  is dangerous: %s", v.ID, safetext.Fit(v.Line(), 60))
 		case !v.Together():
-			fmt.Fprintf(&b, "\n  %s  has text that is hard to see: %s", v.ID, safetext.Fit(v.Headline(), 60))
+			fmt.Fprintf(&b, "\n  %s  has text that is hard to see: %s", v.ID, safetext.Fit(v.Line(), 60))
 		}
 	}
 	if b.Len() == 0 {

@@ -207,7 +207,7 @@ func ambiguous(typed string, found []askback.Ask) error {
 			b.WriteString("\n  …")
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s  %s", safetext.Line(a.ID), safetext.Fit(view.Of(a).Headline(), 60))
+		fmt.Fprintf(&b, "\n  %s  %s", safetext.Line(a.ID), safetext.Fit(view.Of(a).Line(), 60))
 	}
 	return usage(b.String())
 }

@@ -241,7 +241,7 @@ func TestInterruptCancelsTheTurn(t *testing.T) {
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
 	hostServer(t, database)
 	s := startTerminal(t, env, 80, "askback", "run", "slow", "Go.")
-	s.waitForScreen(`tools\.wait`)
+	s.waitForScreen(`wait \(tools\)`)
 	s.typeKeys("\x03")
 	s.waitForScreen(`(?s)Cancelling the turn\. Ctrl\+C again leaves.*The turn was cancelled\..*Next message`)
 	s.typeKeys("And now?\r")
@@ -361,7 +361,7 @@ func TestRunShowsCallsAndFailures(t *testing.T) {
 	if got := p.out.String(); strings.TrimSpace(got) != `{"files":2}` {
 		t.Errorf("standard output has %q", got)
 	}
-	for _, want := range []string{`tool │ ✓ tools.look { "path": "/srv" }`, "tool │ ✗ tools.break", "permission"} {
+	for _, want := range []string{`tool │ ✓ look (tools) { "path": "/srv" }`, "tool │ ✗ break (tools)", "permission"} {
 		if !strings.Contains(p.err.String(), want) {
 			t.Errorf("standard error has no %q:\n%s", want, p.err.String())
 		}

@@ -38,7 +38,7 @@ func needsApproval(ev Event) bool {
 // A Hook is the command askback hook claude-code.
 type Hook struct {
 	Defer     time.Duration `default:"10s" help:"Wait at most this long for an answer in claude -p. The run then ends; resume it once there is an answer."`
-	Subagents time.Duration `default:"60s" help:"Wait at most this long for an answer about a call of a sub-agent. Claude Code then shows its own dialog, which the hook blocks until then. 0 means no limit."`
+	Subagents time.Duration `default:"60s" help:"Wait at most this long for an answer about a call of a sub-agent, whose dialog Claude Code shows only then. 0 means no limit."`
 	Strict    bool          `help:"After an error, block the call with exit code 2 instead of leaving it to Claude Code's dialog."`
 }
 

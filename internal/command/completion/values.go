@@ -110,14 +110,14 @@ func (c *Line) pending(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// askCandidate describes an ask by its headline and its agent. The server may be any program, so an ask with
+// askCandidate describes an ask by its line in lists and its agent. The server may be any program, so an ask with
 // an invalid id becomes an empty candidate.
 func askCandidate(a askback.Ask) Candidate {
 	if !wholeID().MatchString(a.ID) {
 		return Candidate{}
 	}
 	v := view.Brief(a)
-	text := v.Headline().String() + ", " + v.From().String()
+	text := v.Line().String() + ", " + v.From().String()
 	if v.Confirmation != nil && v.Confirmation.Dangerous {
 		text = "DANGEROUS " + text
 	}
