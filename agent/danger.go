@@ -17,8 +17,16 @@ var dangerousNouns = strings.Fields(`pay payment payout refund transfer charge p
 
 // dangerousPairs are dangerous only together, in this order.
 var dangerousPairs = [][2]string{
-	{"force", "push"}, {"hard", "reset"}, {"factory", "reset"}, {"reset", "hard"}, {"push", "force"}, {"send", "money"},
-	{"send", "funds"}, {"close", "account"}, {"shut", "down"}, {"tear", "down"},
+	{"force", "push"},
+	{"hard", "reset"},
+	{"factory", "reset"},
+	{"reset", "hard"},
+	{"push", "force"},
+	{"send", "money"},
+	{"send", "funds"},
+	{"close", "account"},
+	{"shut", "down"},
+	{"tear", "down"},
 }
 
 var readingWords = strings.Fields(`get list read search find show describe count check view fetch query preview estimate`)

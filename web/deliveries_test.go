@@ -140,7 +140,8 @@ func TestDeliveriesShowTheirState(t *testing.T) {
 		want     []string
 	}{
 		{"/deliveries", failed.ID, []string{
-			"Asked Which database should we use?", "Webhook https://agents.example.com Given up 1 attempt the reply was 404 Not Found",
+			"Asked Which database should we use?",
+			"Webhook https://agents.example.com Given up 1 attempt the reply was 404 Not Found",
 			"last attempt 18:3", "Send again",
 		}},
 		{"/deliveries", busy.ID, []string{"Retrying", "the connection was refused", "next attempt 18:3", "tried 18:3"}},

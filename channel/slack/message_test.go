@@ -41,7 +41,8 @@ func TestElementDependsOnNumberAndLengthOfOptions(t *testing.T) {
 		{numbered(2), false, "button button / button button"},
 		{numbered(5), false, "button button button button button / button button"},
 		{
-			[]string{"short", "longer than a button should be, in cells"}, false,
+			[]string{"short", "longer than a button should be, in cells"},
+			false,
 			"radio_buttons / button / button button",
 		},
 		{numbered(6), false, "radio_buttons / button / button button"},

@@ -32,7 +32,8 @@ func (s screen) buttons(question int, d draft) [][]button {
 		return append(rows, []button{s.press("Approve", approve, 0, 0)})
 	case question > n:
 		return [][]button{
-			{s.press("‹ Back", goTo, 0, 0)}, {s.press("Decline with a reason…", writeDecline, 0, 0)},
+			{s.press("‹ Back", goTo, 0, 0)},
+			{s.press("Decline with a reason…", writeDecline, 0, 0)},
 			{s.press("Decline to answer", decline, 0, 0)},
 		}
 	case question == n:

@@ -21,7 +21,7 @@ type Inbox struct {
 	PushKey string // key with which browsers subscribe to notifications; "" if browsers cannot subscribe
 	// NoAlerts is true if this browser must not be offered notifications and sounds: the reader gets no asks.
 	NoAlerts bool
-	Address string // address of the server, for commands; "" if no command can contain it
+	Address  string // address of the server, for commands; "" if no command can contain it
 }
 
 // askPath returns the address of the page that shows an ask beside the same list.

@@ -31,7 +31,7 @@ type Options struct {
 	Remove  bool   // remove Askback instead
 	// Gate, if not nil, adds or removes a guard of the tools of Codex, Copilot, Cursor or Gemini CLI. A guard
 	// blocks each call that no person approves. Nil keeps the setting.
-	Gate   *bool
+	Gate *bool
 	// Folder is the absolute path of the folder of the project or of the user, or "" if it is not known.
 	Folder string
 	Shared bool // write the hooks of a project into the file that a team shares, not into the user's own file

@@ -11,8 +11,11 @@ import (
 var (
 	statuses = []askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}
 	actors   = []askback.Actor{
-		{Kind: askback.ActorPerson, Name: "ana"}, {Kind: askback.ActorAgent, Name: "bot"}, {Kind: askback.ActorTimer},
-		{Kind: askback.ActorOperator, Name: "root"}, {},
+		{Kind: askback.ActorPerson, Name: "ana"},
+		{Kind: askback.ActorAgent, Name: "bot"},
+		{Kind: askback.ActorTimer},
+		{Kind: askback.ActorOperator, Name: "root"},
+		{},
 	}
 	timeouts = []askback.OnTimeout{
 		askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline,
