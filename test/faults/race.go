@@ -24,6 +24,10 @@ const (
 	otherTool = "delete"
 )
 
+// contestedServer is the server of the contested approval. The grant of the race is for the server of the other
+// asks. Otherwise it would approve the contested ask, which waits, before people answer it.
+const contestedServer = "platform"
+
 // A race is a set of concurrent operations on one approval and one grant.
 type race struct {
 	number    int
@@ -97,6 +101,7 @@ var (
 // revoke.
 func (c *race) prepare(ctx context.Context) (err error) {
 	r := c.request(raceTool, raceInput)
+	r.Confirmation.Server = contestedServer
 	if c.rand.IntN(2) == 0 {
 		r.Deadline = c.end()
 		r.OnTimeout = []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline}[c.rand.IntN(2)]

@@ -113,7 +113,7 @@ func (c *raceChecker) approvedDigest() string {
 	case !o.Approved():
 		return ""
 	case o.Actor.Name == "cem":
-		digest, err := jcs.ConfirmationDigest(c.label(), "infra", raceTool, editedInput)
+		digest, err := jcs.ConfirmationDigest(c.label(), contestedServer, raceTool, editedInput)
 		if err != nil {
 			panic(err)
 		}

@@ -139,7 +139,7 @@ func TestExpiredAskReturnsAnErrorOrTheDefault(t *testing.T) {
 			if r.Error != "NotAnsweredError" || r.Status != "expired" || r.Approved {
 				t.Errorf("got %+v, want an error", r)
 			}
-			contains(t, r.Message, "This is not consent.")
+			contains(t, r.Message, "This is not consent")
 		}
 		if r := defaulted.result(); r.Text != "SQLite" || !r.DefaultApplied {
 			t.Errorf("got %+v, want the default, marked", r)
