@@ -16,6 +16,10 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendString(b, a.ID)
 	b = append(b, `,"session_id":`...)
 	b = codec.AppendString(b, a.SessionID)
+	if a.SessionTitle != "" {
+		b = append(b, `,"session_title":`...)
+		b = codec.AppendString(b, a.SessionTitle)
+	}
 	b = append(b, `,"agent":`...)
 	b = codec.AppendString(b, a.Agent)
 	b = append(b, `,"owner":`...)
@@ -141,6 +145,8 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.ID = r.String()
 		case "session_id":
 			a.SessionID = r.String()
+		case "session_title":
+			a.SessionTitle = r.String()
 		case "agent":
 			a.Agent = r.String()
 		case "owner":

@@ -13,6 +13,9 @@ type Ask struct {
 	// the id of the ask; other bodies call it question_id
 	ID        string `api:"id" store:"id,keep,follows"`
 	SessionID string `api:"session_id" store:"session,keep,follows"` // the id of its session
+	// SessionTitle is the subject of the session when the ask was made: its title or, for a hosted agent without
+	// one, the beginning of its prompt or payload. It tells two runs of one agent apart.
+	SessionTitle string `api:"session_title,omitempty" store:"about"`
 	// the label that people read; the agent chooses it, so it is not an identity
 	Agent string `api:"agent" store:"agent,keep,follows"`
 	// the name of the agent's token, which is its identity

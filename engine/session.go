@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// sessionOf returns the id of the session that a new ask belongs to, and the callback of the session. It
-// creates the session if the request has a session key that is not in use. Without a key or an id, the
-// session is implicit and has no record. The error is an [askback.Invalid] if the session in the request does
-// not exist, has another owner, or belongs to a hosted agent.
+// sessionOf returns the id of the session that a new ask belongs to, and the callback of the session. It sets the
+// title of the session in the ask. It creates the session if the request has a session key that is not in use.
+// Without a key or an id, the session is implicit and has no record. The error is an [askback.Invalid] if the session
+// in the request does not exist, has another owner, or belongs to a hosted agent.
 func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string, to txn.Callback, err error) {
 	switch {
 	case n.SessionID != "":
@@ -27,13 +28,13 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 				Fix: `"session_key": "your own name for it"`,
 			}}
 		}
-		return sessionCallback(row, err, n)
+		return sessionCallback(row, err, n, a)
 	case n.SessionKey == "":
 		return ids.Swap(a.ID, ids.Session), to, nil // an implicit session, without a record
 	}
 	row, err := c.engine.db.Store.ReadKey(t.Context(), txn.KindSession, n.SessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
-		return sessionCallback(row, err, n)
+		return sessionCallback(row, err, n, a)
 	}
 	if err := c.limitSessions(t); err != nil {
 		return "", to, err
@@ -45,10 +46,13 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 	return made.Row.ID, to, nil
 }
 
-// sessionCallback returns the id and the callback of the session in row. The arguments row and err are the
-// result of reading the session for a new ask. If err is not nil, sessionCallback only returns err. In a
-// hosted session only its run may ask, because an ask of another agent would not resume the run.
-func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to txn.Callback, _ error) {
+// sessionCallback returns the id and the callback of the session in row, and sets the title of the session in the
+// ask, unless a run has set the subject. The arguments row and err are the result of reading the session for a new
+// ask. If err is not nil, sessionCallback only returns err. In a hosted session only its run may ask, because an
+// ask of another agent would not resume the run.
+func sessionCallback(
+	row store.Record, err error, n *txn.NewAsk, a *askback.Ask,
+) (id string, to txn.Callback, _ error) {
 	if err != nil {
 		return "", to, err
 	}
@@ -59,6 +63,7 @@ func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to 
 			Fix: "leave out the session, or use another session_key",
 		}}
 	}
+	a.SessionTitle = cmp.Or(a.SessionTitle, state.Session.Title)
 	return row.ID, txn.Callback{Address: state.Callback, Of: state.CallbackOf}, err
 }
 

@@ -28,6 +28,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"request":`...)
 		b = codec.AppendString(b, s.Request)
 	}
+	if s.Ask.SessionTitle != "" {
+		b = append(b, `,"about":`...)
+		b = codec.AppendString(b, s.Ask.SessionTitle)
+	}
 	if format < shortFormat {
 		b = append(b, `,"agent":`...)
 		b = codec.AppendString(b, s.Ask.Agent)
@@ -148,6 +152,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Owner = r.String()
 		case "request":
 			s.Request = r.String()
+		case "about":
+			s.Ask.SessionTitle = r.String()
 		case "agent":
 			s.Ask.Agent = r.String()
 		case "path":

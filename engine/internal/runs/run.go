@@ -273,6 +273,9 @@ func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*
 	return startRun(t, fixed, one, key, to, prompt, limits)
 }
 
+// payloadHead is the line before the payload in the first message of a run.
+const payloadHead = "The payload:"
+
 // promptOf returns the first message of a run. The payload comes from a program and is data: it follows the
 // prompt in a fence that the payload cannot close.
 func promptOf(r askback.SessionRequest) string {
@@ -284,7 +287,7 @@ func promptOf(r askback.SessionRequest) string {
 		fence += "`"
 	}
 	return strings.TrimLeft(r.Prompt+"\n\n",
-		"\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
+		"\n") + payloadHead + "\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
 }
 
 // CheckHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine does not

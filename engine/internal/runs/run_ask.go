@@ -26,7 +26,7 @@ func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w r
 		return e.finish(ctx, f, "", nil)
 	}
 	c := e.hosted(r.fixed.Agent)
-	n := &txn.NewAsk{}
+	n, about := &txn.NewAsk{}, ""
 	request, wrong := e.Runner.Question(r.fixed.Run, call)
 	if wrong == nil {
 		if err := e.explain(ctx, r.row.ID, w.Call, &request); err != nil {
@@ -34,6 +34,9 @@ func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w r
 		}
 		request.Agent, request.SessionID, request.StartedBy = r.fixed.Agent, r.row.ID, r.fixed.StartedBy
 		if err := e.preferCallback(ctx, r.row.ID, &request); err != nil {
+			return err
+		}
+		if about, err = e.subject(ctx, r.row.ID); err != nil {
 			return err
 		}
 		if n.Directed, err = e.directorsFor(ctx, r); err != nil {
@@ -53,7 +56,7 @@ func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w r
 			})
 		})
 	}
-	n.Asked.Call, n.Asked.Ask.Path = w.Call, r.fixed.Path
+	n.Asked.Call, n.Asked.Ask.Path, n.Asked.Ask.SessionTitle = w.Call, r.fixed.Path, about
 	done, err := e.Reserve(ctx, c.Who.Name)
 	if err != nil {
 		return err

@@ -136,7 +136,7 @@ func AskBytes(a *askback.Ask) int {
 			n += textOverhead + len(t)
 		}
 	}
-	add(a.Title, a.TraceParent, a.StartedBy, a.ReassignedBy)
+	add(a.Title, a.SessionTitle, a.TraceParent, a.StartedBy, a.ReassignedBy)
 	add(a.Path...)
 	add(a.Directed...)
 	add(a.To...)

@@ -110,7 +110,7 @@ var omitted = map[string][]string{
 	"AgentReply": {"session_id"},
 	"Ask": {
 		"approvers", "asked_again_at", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by",
-		"recipients", "started_by",
+		"recipients", "session_title", "started_by",
 	},
 	"Route": {
 		"approvers", "channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source",

@@ -55,7 +55,8 @@ var (
 		At: nine, SendsAt: nine, Digest: digest, GrantID: "grt_" + id, Token: "tok_" + id,
 	}
 	asked = askback.Ask{
-		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"},
+		ID: "ask_" + id, SessionID: "ses_" + id, SessionTitle: "Release 2.4", Agent: "bot", Owner: "bot",
+		Path:  []string{"lead"},
 		Kind:  askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"},
 		Quorum: 1, Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered,

@@ -1,0 +1,91 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/internal/txn"
+)
+
+// maxSubject is the maximum number of characters of the subject of a run.
+const maxSubject = 100
+
+// subject returns the subject of a run, for people who read its asks: the title of its session or, without one,
+// the beginning of its prompt and of its payload.
+func (e *Service) subject(ctx context.Context, id string) (string, error) {
+	row, err := e.Store.Read(ctx, txn.KindSession, id)
+	if err != nil {
+		return "", txn.FromStore(err)
+	}
+	s, err := txn.DecodeSession(row)
+	if err != nil || s.Session.Title != "" {
+		return s.Session.Title, err
+	}
+	prompt, err := e.firstPrompt(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if len(s.Session.Payload) > 0 {
+		prompt, _, _ = strings.Cut(prompt, payloadHead+"\n")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	words := []string{strings.TrimSpace(first), payloadWords(s.Session.Payload)}
+	return cutSubject(strings.Trim(strings.Join(words, " · "), " ·")), nil
+}
+
+// firstPrompt returns the first message of a run, or "" if its history does not begin with one.
+func (e *Service) firstPrompt(ctx context.Context, id string) (string, error) {
+	rows, err := e.Store.History(ctx, id, 0, txn.HistoryChunk)
+	if err != nil {
+		return "", txn.FromStore(err)
+	}
+	for _, row := range rows {
+		if row.Type != string(conversation.EventMessage) {
+			continue
+		}
+		if h, ok := e.DecodeEvent(row); ok && conversation.Role(h.Role) == conversation.RoleUser {
+			return h.Text, nil
+		}
+	}
+	return "", nil
+}
+
+// payloadWords returns the simple values of a payload with their names, in one line. It returns other JSON as it
+// was sent, and "" for no payload.
+func payloadWords(payload json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.UseNumber()
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return strings.Join(strings.Fields(string(payload)), " ")
+	}
+	var words []string
+	for d.More() {
+		name, err := d.Token()
+		var value any
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		switch value := value.(type) {
+		case string:
+			words = append(words, name.(string)+": "+strings.Join(strings.Fields(value), " "))
+		case json.Number:
+			words = append(words, name.(string)+": "+value.String())
+		}
+	}
+	if len(words) == 0 {
+		return strings.Join(strings.Fields(string(payload)), " ")
+	}
+	return strings.Join(words, ", ")
+}
+
+// cutSubject returns the beginning of a text, at most maxSubject characters.
+func cutSubject(text string) string {
+	if utf8.RuneCountInString(text) <= maxSubject {
+		return text
+	}
+	return string([]rune(text)[:maxSubject-1]) + "…"
+}
