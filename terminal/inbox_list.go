@@ -63,7 +63,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		if it.settledAt.IsZero() { // if the ask is settled here, the list is older than the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
 			i.noteHeld(it)
-			it.rightToLeft = hasRightToLeft(it.row.Line().String() + it.row.From().String() + it.watchers)
+			it.rightToLeft = hasRightToLeft(it.row.Line().String() + it.row.SmallPrint().String() + it.watchers)
 			if p := i.pickers[a.ID]; p != nil {
 				p.watchers = it.watchers
 			}
@@ -124,9 +124,12 @@ func (i *inbox) rowOfCurrent() int { return i.lineOf(i.current) - i.first }
 // of the screen. If the selected ask is gone, the ask at its position is selected.
 func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	at := i.index()
-	for _, it := range items {
+	rows := make([]*view.Ask, len(items))
+	for n, it := range items {
 		it.place = order.Place(it.row, now)
+		rows[n] = &it.row
 	}
+	view.TellApart(rows)
 	slices.SortFunc(items, func(a, b *item) int { return cmp.Compare(a.place.Sort, b.place.Sort) })
 	i.items = items
 	if i.index() < 0 {
@@ -291,7 +294,7 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	}
 	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, it.row.Line())
 	if it.row.Outcome == nil {
-		f.oneLine(it.mark(now), dim, it.row.From())
+		f.oneLine(it.mark(now), dim, it.row.SmallPrint())
 		if it.rows() > 2 {
 			f.sentence(it.watchers)
 		}

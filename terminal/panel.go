@@ -38,13 +38,14 @@ func (f *frame) head(a view.Ask) {
 	}
 }
 
-// asker draws the label of the agent with its parents, and the name of its token if that
-// differs.
+// asker draws the label of the agent with its parents, the name of its token if that differs, and the subject of
+// its run.
 func (f *frame) asker(a view.Ask) {
 	parents := slices.Clone(a.Path)
 	slices.Reverse(parents)
 	f.names("agent", bold, append([]safetext.Text{a.Agent}, parents...), " < ")
 	f.text("token", bold, a.Owner)
+	f.text("run", plain, a.SessionTitle)
 }
 
 // context draws the context of an ask and the repairs of its call. Repairs are drawn like text of the agent,

@@ -27,6 +27,7 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 		d.More = page.NextCursor != ""
 		return s.render(w, r.Request, http.StatusOK, pages.DecidePage(r.frame, d))
 	}
+	var asks []view.Ask
 	seen := map[string]bool{}
 	for _, id := range values["ask"] {
 		if seen[id] {
@@ -42,8 +43,12 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 		case err != nil:
 			return err
 		default:
-			d.Add(view.For(a, r.principal.Name))
+			asks = append(asks, view.For(a, r.principal.Name))
 		}
+	}
+	view.TellApart(view.References(asks))
+	for _, a := range asks {
+		d.Add(a)
 	}
 	return s.render(w, r.Request, http.StatusOK, pages.DecidePage(r.frame, d))
 }

@@ -62,6 +62,7 @@ func (s *site) settledAsks(r request, current string) (pages.History, error) {
 			h.Found[a.ID] = view.SnippetOf(a, h.Filter.Search)
 		}
 	}
+	view.TellApart(view.References(h.Asks))
 	h.Next = page.NextCursor
 	return h, nil
 }

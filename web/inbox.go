@@ -95,6 +95,7 @@ func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 			i.Asks = append(i.Asks, v)
 		}
 	}
+	view.TellApart(view.References(i.Asks))
 	i.Snoozes.Until = untilOf(page.Snoozes)
 	i.Next = page.NextCursor
 	i.Sort(r.frame.Now)

@@ -153,6 +153,7 @@ func (s *site) writeRow(
 ) error {
 	frame := r.frame
 	frame.Now = s.now()
+	row.NameSession() // the other rows of the page are not known here
 	var b bytes.Buffer
 	if err := pages.RowChange(frame, list, row, isNew).Render(r.Context(), &b); err != nil {
 		return err

@@ -56,8 +56,9 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	if screen := terminal.StreamOptions(io.out); screen != nil {
 		c.draw(io.out, page, screen.Width(), time.Now())
 	} else {
-		for _, ask := range page.Items {
-			printLine(io.out, listLine(ask, time.Now())+snoozeMark(page, ask.ID, time.Now()))
+		views := viewsOf(page.Items, view.Of)
+		for i, ask := range page.Items {
+			printLine(io.out, listLine(ask, views[i], time.Now())+snoozeMark(page, ask.ID, time.Now()))
 		}
 	}
 	if page.NextCursor != "" {
@@ -124,12 +125,24 @@ func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string 
 	return " Agents with similar names: " + strings.Join(names[:min(len(names), maxSimilar)], ", ") + "."
 }
 
+// viewsOf returns the views of the asks of a list, which tell sessions of one agent apart.
+func viewsOf(asks []askback.Ask, viewOf func(askback.Ask) view.Ask) []view.Ask {
+	views := make([]view.Ask, len(asks))
+	for i, ask := range asks {
+		views[i] = viewOf(ask)
+	}
+	view.TellApart(view.References(views))
+	return views
+}
+
 // listLine formats an ask as one line for programs: id, status, age, agent and headline. At
-// the end, it notes a dangerous call, and the outcome if there is one.
-func listLine(ask askback.Ask, now time.Time) string {
-	v := view.Of(ask)
+// the end, it notes what tells the ask apart, a dangerous call, and the outcome if there is one.
+func listLine(ask askback.Ask, v view.Ask, now time.Time) string {
 	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(),
 		v.Line())
+	if words := v.Note().String(); words != "" {
+		line += " (" + words + ")"
+	}
 	if words := v.Approvals(); words != "" && !ask.Settled() {
 		line += " (" + words + ")"
 	}
@@ -163,16 +176,21 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 			outcome = max(outcome, safetext.Width(safetext.Line(ends[i])))
 		}
 	}
-	row := func(id, age, end, rest string) {
+	row := func(id, age, end, rest, note string) {
 		line := padded(id, len(ids[0])) + "  " + fmt.Sprintf("%4s", age) + "  "
 		if outcome > 0 {
 			line += padded(end, outcome) + "  "
 		}
-		printLine(w, line+safetext.Fit(safetext.Line(rest), width-1-safetext.Width(safetext.Line(line))))
+		room := width - 1 - safetext.Width(safetext.Line(line))
+		if note != "" { // a long question leaves a part of the row to the words that tell it apart
+			note = "  " + safetext.Fit(safetext.Line(note), max(room/3, room-2-safetext.Width(safetext.Line(rest))))
+		}
+		printLine(w, line+safetext.Fit(safetext.Line(rest), room-safetext.Width(safetext.Line(note)))+note)
 	}
-	row("ID", "AGE", "OUTCOME", "QUESTION")
+	row("ID", "AGE", "OUTCOME", "QUESTION", "")
+	views := viewsOf(asks, view.Brief)
 	for i, ask := range asks {
-		v := view.Brief(ask)
+		v := views[i]
 		rest := v.From().String() + ": " + v.Line().String()
 		if isDangerous(v) {
 			rest = "DANGEROUS " + rest
@@ -180,7 +198,11 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 		if mark := snoozeMark(page, ask.ID, now); mark != "" {
 			rest = strings.TrimSpace(mark) + " " + rest
 		}
-		row(ids[i], elapsed(now.Sub(ask.CreatedAt)), ends[i], rest)
+		note := v.Note().String()
+		if note != "" {
+			note = "(" + note + ")"
+		}
+		row(ids[i], elapsed(now.Sub(ask.CreatedAt)), ends[i], rest, note)
 	}
 }
 

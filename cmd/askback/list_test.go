@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // The title ends with "of a longer list" if the page does not contain all asks.
@@ -65,6 +66,34 @@ func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	for _, want := range []string{"Run remove? { \"path\": \"a.txt\" }", "Run remove? { \"path\": \"b.txt\" }"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the list lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// A list tells runs, sessions and sub-agents of one agent apart, even if the question is long.
+func TestListTellsRunsApart(t *testing.T) {
+	asks := []askback.Ask{
+		{SessionID: "ses_00aaaaaa"},
+		{SessionID: "ses_00bbbbbb"},
+		{SessionID: "ses_00cccccc", SessionTitle: "Ticket 71"},
+		{SessionID: "ses_00dddddd", Path: []string{"lead"}},
+	}
+	for i := range asks {
+		asks[i].ID, asks[i].Status = "ask_01m81fsg1tjwk21qxw7zbe621"+string(rune('a'+i)), askback.Pending
+		asks[i].Agent, asks[i].Questions = "bot", []askback.Question{{Text: strings.Repeat("Close it? ", 20)}}
+	}
+	var out bytes.Buffer
+	c := listCommand{Status: "pending"}
+	c.draw(&out, askback.Page{Items: asks}, 100, time.Now())
+	_, rows, _ := strings.Cut(out.String(), "QUESTION\n")
+	lines := strings.Split(rows, "\n")
+	views := viewsOf(asks, view.Of)
+	for i, want := range []string{"(session aaaaaa)", "(session bbbbbb)", "(Ticket 71)", "(a sub-agent of lead)"} {
+		if !strings.HasSuffix(lines[i], want) || safetext.Width(safetext.Line(lines[i])) > 99 {
+			t.Errorf("the row does not end with %q: %s", want, lines[i])
+		}
+		if line := listLine(asks[i], views[i], time.Now()); !strings.HasSuffix(line, want) {
+			t.Errorf("the line lacks %q: %s", want, line)
 		}
 	}
 }

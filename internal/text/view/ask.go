@@ -16,13 +16,15 @@ import (
 // An Ask is an [askback.Ask] for display.
 type Ask struct {
 	ID      safetext.Text
-	Session safetext.Text   // id of the session
-	Agent   safetext.Text   // the agent's label for itself; it proves nothing
-	Hosted  bool            // whether Askback runs the agent, and knows who started it
-	Owner   safetext.Text   // the name of the agent's token, if it differs from Agent
-	Path    []safetext.Text // the parents of a sub-agent
-	To      []safetext.Text // people and groups who may answer; empty for everyone
-	People  []safetext.Text // people who may answer, if they differ from To
+	Session safetext.Text // id of the session
+	// SessionTitle is the subject of the session. It tells two runs of one agent apart.
+	SessionTitle safetext.Text
+	Agent        safetext.Text   // the agent's label for itself; it proves nothing
+	Hosted       bool            // whether Askback runs the agent, and knows who started it
+	Owner        safetext.Text   // the name of the agent's token, if it differs from Agent
+	Path         []safetext.Text // the parents of a sub-agent
+	To           []safetext.Text // people and groups who may answer; empty for everyone
+	People       []safetext.Text // people who may answer, if they differ from To
 	// Approvers are the people who alone decide the call. It is empty if no route requires that.
 	Approvers []safetext.Text
 	// Barred is the reason why the reader of the view may not answer, or "" if the reader may. [For] sets it.
@@ -67,10 +69,11 @@ type Ask struct {
 	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
 	Deliveries   []Delivery    // deliveries about the ask, oldest first; [Of] leaves it empty
 
-	onTimeout askback.OnTimeout
-	quorum    int
-	agent     RawText   // label as the agent sent it
-	tags      []RawText // tags as the agent sent them
+	sessionEnd string // end of the id of the session, if the origin names it; see [TellApart]
+	onTimeout  askback.OnTimeout
+	quorum     int
+	agent      RawText   // label as the agent sent it
+	tags       []RawText // tags as the agent sent them
 }
 
 // A Claim records that a person is looking at an ask.
@@ -141,7 +144,8 @@ func (a Ask) From() safetext.Text {
 func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
-		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.name(a.Agent),
+		ID: c.line(a.ID), Session: c.line(a.SessionID), SessionTitle: c.line(a.SessionTitle),
+		agent: RawText(a.Agent), Agent: c.name(a.Agent),
 		Path: c.names(a.Path), To: c.names(a.To), Tags: c.lines(a.Tags), Title: c.line(c.visible(a.Title)),
 		Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}

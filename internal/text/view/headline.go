@@ -133,20 +133,6 @@ func (c *Confirmation) values() string {
 	return strings.Join(parts, ", ")
 }
 
-// Origin describes where an ask comes from, in one line: the agent with its token, and the agents that started
-// a sub-agent.
-func (a Ask) Origin() safetext.Text {
-	words := a.From().String()
-	for n := range a.Path {
-		of := ", a sub-agent of "
-		if n > 0 {
-			of = " of "
-		}
-		words += of + a.Path[len(a.Path)-1-n].String()
-	}
-	return safetext.Line(words)
-}
-
 // front returns the beginning of a text in one line, cut between two words at maxHeadline.
 func front(words string) string {
 	cut := firstRunes(words, 4*maxHeadline) // a character that joins others takes no column

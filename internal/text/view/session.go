@@ -80,6 +80,16 @@ func SessionOf(s askback.Session) Session {
 	return v
 }
 
+// ShortID returns the words that tell a session without a title apart in a list: the end of its id, and whether a
+// sub-agent works in it.
+func (s Session) ShortID() string {
+	words := "session " + endOfID(s.ID)
+	if s.Parent.String() != "" {
+		words = "a sub-agent" + separator + words
+	}
+	return words
+}
+
 // MayEndTurn reports whether ending the turn of the session has an effect: a run of Askback stops, open asks are
 // withdrawn, or the agent reads of it.
 func (s Session) MayEndTurn() bool {
