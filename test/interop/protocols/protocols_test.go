@@ -128,9 +128,15 @@ func TestOnlyApprovalRunsCallOfAGUI(t *testing.T) {
 	if got := wait(); string(got.Result) != `{"ran":{"to":"prod"},"region":null}` {
 		t.Errorf("got %s: %s", got.Result, got.Reply)
 	}
-	if got := start(t, p, "agui.mjs", "approved", map[string]any{"interrupts": 1})(); got.Status != 409 ||
-		got.Result != nil {
-		t.Errorf("the approval was used twice: %d %s", got.Status, got.Result)
+	// The reply may have been lost, so the same request with the same key gets it again. Another key asks again.
+	if got := start(t, p, "agui.mjs", "approved", map[string]any{"interrupts": 1})(); got.Status != 200 ||
+		string(got.Result) != `{"ran":{"to":"prod"},"region":null}` {
+		t.Errorf("got %d %s, want the reply again", got.Status, got.Result)
+	}
+	wait = start(t, p, "agui.mjs", "again", map[string]any{"interrupts": 1})
+	p.Answer(p.Open(1)[0].ID, askback.Decide(askback.Deny, ""))
+	if got := wait(); string(got.Result) != `{"ran":null,"region":null}` {
+		t.Errorf("got %s: %s", got.Result, got.Reply)
 	}
 }
 
