@@ -136,6 +136,20 @@ func (f *fixture) becomesCancelled(id string) {
 	})
 }
 
+// decides presses a key in the dialog of an ask until the ask is cancelled. Another dialog with the same
+// text may follow, and it must not get the key.
+func (f *fixture) decides(s *clienttest.Screen, dialog, key, id string) {
+	f.t.Helper()
+	s.WaitFor(dialog)
+	s.PressUntil(key, func(string) error {
+		ask, err := f.Person.Get(bounded(f.t), id)
+		if err == nil && ask.Status != askback.Cancelled {
+			err = fmt.Errorf("it is %s", ask.Status)
+		}
+		return err
+	})
+}
+
 // exists reports whether a file in the home folder exists.
 func (f *fixture) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(f.Home, name))

@@ -79,9 +79,8 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	result("call_1", "SQLite")
 
 	second := f.Open(1)[0]
-	f.press(s, "esc dismiss", "Enter") // the first option
+	f.decides(s, "esc dismiss", "Enter", second.ID) // the first option
 	result("call_2", "PostgreSQL")
-	f.becomesCancelled(second.ID)
 
 	third := f.Open(1)[0]
 	if _, err := f.Person.Decline(bounded(t), third.ID, ""); err != nil {
@@ -112,9 +111,8 @@ func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 	f.model.result("call_1")
 
 	second := f.Open(1)[0]
-	f.press(s, "Allow once", "Enter")
+	f.decides(s, "Allow once", "Enter", second.ID)
 	f.model.result("call_2")
-	f.becomesCancelled(second.ID)
 
 	third := f.Open(1)[0]
 	f.Restart()
