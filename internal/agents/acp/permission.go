@@ -37,6 +37,7 @@ type question struct {
 	session string
 	tool    string // the id of the tool call, if any
 	ask     askback.Request
+	refers  bool // the tool call was sent before, and the request only refers to it
 	// result returns the answer to the request. It returns false if there is no answer.
 	result func(askback.Ask) (any, bool)
 }
@@ -136,6 +137,7 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) error {
 		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input,
 		Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
 	}
+	q.refers = true
 	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
 	return nil
 }

@@ -216,7 +216,8 @@ func (p *Proxy) response(id string, m jsonrpc2.Message) {
 // update stores the members of a tool call, because a request for a permission refers to them. It deletes the
 // members when the call ends. If the members change while people are asked about the call, update ends the
 // dialog, because people would approve something else. For the same reason, update stores no members for
-// calls that share an id.
+// calls that share an id. A form, a question and a plan are complete in their request, and stay: Claude's agent
+// sends the members of its question after the form.
 func (p *Proxy) update(session string, update json.RawMessage) {
 	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
@@ -234,7 +235,9 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 		}
 	}
 	if !maps.EqualFunc(call, before, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		p.dialogs.End(errStopped, func(d openDialog) bool { return d.session == session && d.tool == id })
+		p.dialogs.End(errStopped, func(d openDialog) bool {
+			return d.refers && d.session == session && d.tool == id
+		})
 		if kind == "tool_call" && before != nil {
 			p.reused[key] = true
 		}

@@ -126,6 +126,38 @@ func TestFormWithOtherFieldsIsOneAsk(t *testing.T) {
 	f.unasked()
 }
 
+// The members of a tool call may arrive after the request that the call made. A request that is complete by
+// itself stays open, and is answered.
+func TestCallChangesAfterItsQuestion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ request, tool string }{
+		"form of Claude":     {claudeForm(1), "t"},
+		"question of Qwen":   {qwen, "call-1"},
+		"question of Cursor": {cursorQuestion, "c"},
+		"plan of Cursor":     {cursorPlan, "c"},
+		"question of Grok":   {grokQuestion, "c"},
+		"plan of Grok":       {grokPlan, "c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			begin := strings.ReplaceAll(toolCall, `"c"`, `"`+c.tool+`"`)
+			update := strings.NewReplacer(`"tool_call"`, `"tool_call_update"`, "make", "true").Replace(begin)
+			ask := f.starts(begin, c.request, update)
+			if ask.Confirmation != nil {
+				f.answer(ask, askback.Answer{Decision: askback.Approve})
+			} else {
+				a := askback.Answer{}
+				for _, q := range ask.Questions {
+					a.Answers = append(a.Answers, askback.QuestionAnswer{ID: q.ID, Selected: []string{q.Options[0].Label}})
+				}
+				f.answer(ask, a)
+			}
+			f.editor.expects(closedTwo)
+		})
+	}
+}
+
 // The questions of Qwen Code are asked as questions. The answers are beside the outcome, keyed by index.
 func TestQuestionsOfQwenAreAsked(t *testing.T) {
 	t.Parallel()
