@@ -61,20 +61,42 @@ function showLost(lost) {
   if (!lost) connectAgain();
 }
 
-// connectAgain is called when the server can be reached again. A stream may hang, or wait for its next attempt.
+// connectAgain is called when the server can be reached again. A stream may hang, wait for its next attempt, or
+// never have been opened.
 function connectAgain() {
   announce("Connected again.");
   if (document.querySelector("[data-offline]")) return location.reload();
   for (const element of document.querySelectorAll("[hx-sse\\:connect]")) {
     const stream = element._htmx?.sse;
-    stream?.delayCanceller?.();
-    stream?.reader?.cancel().catch(() => {});
+    if (!stream) {
+      htmx.trigger(element, "htmx:abort");
+      setTimeout(() => openStream(element));
+      continue;
+    }
+    stream.attempt = 0; // the next attempt follows soon
+    stream.delayCanceller?.();
+    if (stream.reader) stream.reader.cancel().catch(() => {});
+    else stream.abortController?.abort();
   }
   const unsent = document.querySelector("#unsent[data-unreachable]");
   if (!unsent) return;
   unsent.removeAttribute("data-unreachable");
   unsent.dataset.calm = "true";
   unsent.textContent = "Connected again. What you filled in is still here, and was not sent yet.";
+}
+
+// openStream opens the stream of an element. htmx does so once only, and gives up if that fails.
+function openStream(element) {
+  if (element.isConnected && !element._htmx?.sse)
+    htmx.ajax("GET", element.getAttribute("hx-sse:connect"), { source: element });
+}
+
+for (const name of ["htmx:error", "htmx:response:error"]) {
+  document.addEventListener(name, ({ target, detail }) => {
+    if (name === "htmx:error" && !isLost) ping();
+    const refused = detail.ctx?.response?.status < 500; // by a server that will not change its mind
+    if (target.matches?.("[hx-sse\\:connect]") && !refused) setTimeout(() => openStream(target), pingPause);
+  });
 }
 
 setInterval(() => {
@@ -86,4 +108,3 @@ setInterval(() => {
 }, pingPause);
 for (const name of ["online", "offline", "pageshow", "focus"]) addEventListener(name, pingNow);
 document.addEventListener("visibilitychange", pingNow);
-document.addEventListener("htmx:error", () => { if (!isLost) ping(); });
