@@ -26,7 +26,12 @@ func TestAskHasTheSubjectOfItsRun(t *testing.T) {
 		{"", "", `["a", "b"]`, `["a","b"]`},
 		{"", "", `{"tags": ["a"]}`, `{"tags":["a"]}`},
 		{"", "", `"a text"`, `"a text"`},
-		{"", strings.Repeat("ü", 300), "", strings.Repeat("ü", 99) + "…"},
+		{"", strings.Repeat("ü", 300), "", strings.Repeat("ü", 59) + "…"},
+		{"", "Go. Prepare the release of v1.2! Not before Monday.", "", "Go. Prepare the release of v1.2!"},
+		{
+			"", "Look at each of the tickets that came in since yesterday, and close the old ones.", "",
+			"Look at each of the tickets that came in since yesterday…",
+		},
 		{"", "The payload: what is it?", "", "The payload: what is it?"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // The goals for hosted runs that wait for people: the bytes on the disk per run beyond its messages, and the
 // time of a new process until the first run continues.
 const (
-	goalHostedDisk  = 2048
+	goalHostedDisk  = 2100
 	goalHostedStart = 2 * time.Second
 )
 

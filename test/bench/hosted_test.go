@@ -18,7 +18,7 @@ func TestHostedRunsWaitWithoutGoroutines(t *testing.T) {
 	}
 }
 
-// A run that waits for a person takes at most 2 KB on the disk, beyond its messages. A run takes 50 bytes
+// A run that waits for a person takes at most 2.1 kB on the disk, beyond its messages. A run takes 50 bytes
 // less in this test with 500 runs than in the benchmark with 10 000. More of the 500 are recent, and so not
 // in the index by owner.
 func TestWaitingRunTakesAtMostTwoKilobytes(t *testing.T) {

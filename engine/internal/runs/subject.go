@@ -11,8 +11,15 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// maxSubject is the maximum number of characters of the subject of a run.
+// maxSubject is the maximum number of characters of the subject of a run. Each ask of the run stores the subject.
 const maxSubject = 100
+
+// maxFirst is the maximum number of characters of the prompt in a subject. A sentence with at least minSentence
+// characters is enough.
+const (
+	maxFirst    = 60
+	minSentence = 24
+)
 
 // subject returns the subject of a run, for people who read its asks: the title of its session or, without one,
 // the beginning of its prompt and of its payload.
@@ -33,8 +40,8 @@ func (e *Service) subject(ctx context.Context, id string) (string, error) {
 		prompt, _, _ = strings.Cut(prompt, payloadHead+"\n")
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	words := []string{strings.TrimSpace(first), payloadWords(s.Session.Payload)}
-	return cutSubject(strings.Trim(strings.Join(words, " · "), " ·")), nil
+	words := []string{firstWords(strings.TrimSpace(first)), payloadWords(s.Session.Payload)}
+	return cutWords(strings.Trim(strings.Join(words, " · "), " ·"), maxSubject), nil
 }
 
 // firstPrompt returns the first message of a run, or "" if its history does not begin with one.
@@ -82,10 +89,27 @@ func payloadWords(payload json.RawMessage) string {
 	return strings.Join(words, ", ")
 }
 
-// cutSubject returns the beginning of a text, at most maxSubject characters.
-func cutSubject(text string) string {
-	if utf8.RuneCountInString(text) <= maxSubject {
+// firstWords returns the first sentences of a line, or their beginning.
+func firstWords(line string) string {
+	for at := range line {
+		if utf8.RuneCountInString(line[:at]) < minSentence {
+			continue
+		}
+		if end := line[:at]; strings.ContainsAny(end[len(end)-1:], ".!?") && line[at] == ' ' {
+			return cutWords(end, maxFirst)
+		}
+	}
+	return cutWords(line, maxFirst)
+}
+
+// cutWords returns the beginning of a text, at most n characters. It cuts between words, unless a word is long.
+func cutWords(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
-	return string([]rune(text)[:maxSubject-1]) + "…"
+	cut := string([]rune(text)[:n-1])
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 {
+		cut = strings.TrimRight(cut[:at], " ,;:·")
+	}
+	return cut + "…"
 }
