@@ -149,7 +149,8 @@ func TestCallChangesAfterItsQuestion(t *testing.T) {
 			} else {
 				a := askback.Answer{}
 				for _, q := range ask.Questions {
-					a.Answers = append(a.Answers, askback.QuestionAnswer{ID: q.ID, Selected: []string{q.Options[0].Label}})
+					first := []string{q.Options[0].Label}
+					a.Answers = append(a.Answers, askback.QuestionAnswer{ID: q.ID, Selected: first})
 				}
 				f.answer(ask, a)
 			}
