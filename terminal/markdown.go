@@ -20,11 +20,14 @@ func (f *frame) indentedMarkdown(word, sgr, indent string, d markdown.Document) 
 	if len(d) == 0 {
 		return
 	}
-	f.withRowCount(func(part *frame) {
-		w := markdownWriter{frame: part, sgr: sgr, blanks: blankRows{word: word}, warned: map[markdown.Link]bool{}}
-		w.blocks(d, indent, indent)
-		w.blanks.flush(part)
-	})
+	f.withRowCount(func(part *frame) { part.document(word, sgr, indent, d) })
+}
+
+// document draws all rows of a document, which is not empty.
+func (f *frame) document(word, sgr, indent string, d markdown.Document) {
+	w := markdownWriter{frame: f, sgr: sgr, blanks: blankRows{word: word}, warned: map[markdown.Link]bool{}}
+	w.blocks(d, indent, indent)
+	w.blanks.flush(f)
 }
 
 // A markdownWriter draws the rows of a document.

@@ -97,7 +97,7 @@ func (f *frame) choice(c view.Choice) {
 	}
 	f.text(key, plain, c.Label)
 	f.indentedMarkdown("", dim, "  ", c.Description)
-	f.preview(c.Preview)
+	f.preview("  ", c.Preview, c.PreviewMarkdown)
 }
 
 // otherChoice draws the key for an answer that is not an option. The row has no text of the agent.
@@ -131,9 +131,7 @@ func (f *frame) call(a view.Ask) {
 	f.names("tags", plain, a.Tags, ", ")
 	f.text("title", bold, a.Title)
 	f.markdown("says", plain, c.Description)
-	if c.Preview.String() != "" {
-		f.exact("shows", plain, c.Preview)
-	}
+	f.preview("", c.Preview, c.PreviewMarkdown)
 	f.markdown("about", plain, c.Context)
 	f.context(a)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // optionRows returns at most limit rows with the visible options around the cursor. A wide panel shows the
@@ -72,8 +73,8 @@ func (p *picker) option(f *frame, c *choosing, i int, beside bool, limit int) []
 	part.text(word, sgr, choice.Label)
 	part.indentedMarkdown("", dim, "  ", choice.Description)
 	rows := part.lines()
-	if preview := choice.Preview; i == c.cursor && !beside && preview.String() != "" {
-		rows = append(rows, p.cutPreview(f, preview, max(limit-len(rows)-2, minPreview))...)
+	if i == c.cursor && !beside && choice.Preview.String() != "" {
+		rows = append(rows, p.cutPreview(f, choice, max(limit-len(rows)-2, minPreview))...)
 	}
 	return rows
 }
@@ -155,9 +156,9 @@ func (f *frame) note(words string) string {
 }
 
 // cutPreview returns the first rows of a preview below its option.
-func (p *picker) cutPreview(f *frame, preview safetext.Text, limit int) []string {
+func (p *picker) cutPreview(f *frame, choice view.Choice, limit int) []string {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
-	part.exactLines("shows", plain, "  ", preview)
+	part.previewLines("shows", "  ", choice.Preview, choice.PreviewMarkdown)
 	rows := part.lines()
 	if len(rows) > limit {
 		rows = append(rows[:limit], f.note(fmt.Sprintf("(%d more rows; v shows them)", len(rows)-limit)))
@@ -165,22 +166,20 @@ func (p *picker) cutPreview(f *frame, preview safetext.Text, limit int) []string
 	return rows
 }
 
-// previewRows returns the rows of the preview of the option under the cursor, in a pane of
-// this width.
-func (p *picker) previewRows(c *choosing, width int) (rows []string) {
+// previewRows returns the rows of the preview of the option under the cursor, with their gutter, in a pane whose
+// text has this width.
+func (p *picker) previewRows(c *choosing, width int) []string {
 	if c.cursor < 0 || c.cursor >= len(c.q.Choices) {
 		return nil
 	}
-	text := c.q.Choices[c.cursor].Preview.String()
-	if text == "" {
+	choice := c.q.Choices[c.cursor]
+	if choice.Preview.String() == "" {
 		return nil
 	}
-	for line := range strings.SplitSeq(text, "\n") {
-		for row := range cutRows(line, width) {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	pane := p.newFrame()
+	pane.margin, pane.width = 0, width
+	pane.previewLines("", "", choice.Preview, choice.PreviewMarkdown)
+	return pane.lines()
 }
 
 // addPreview adds at most limit rows of a preview to the right of rows, from the given column on. It moves
@@ -193,7 +192,7 @@ func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 		rows = append(rows, strings.Repeat(" ", f.margin)+f.withSGR(dim, gutter))
 	}
 	for i, text := range preview {
-		rows[i] += fmt.Sprintf("\x1b[%dG\x1b[K", column+2) + f.withSGR(dim, gutter+" ") + text
+		rows[i] += fmt.Sprintf("\x1b[%dG\x1b[K", column+2) + text
 	}
 	return rows
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // brailleBlank is the Braille pattern without dots. It looks like a space.
@@ -121,11 +122,20 @@ func (f *frame) exact(word, sgr string, t safetext.Text) {
 	f.withRowCount(func(part *frame) { part.exactLines(word, sgr, "", t) })
 }
 
-// preview draws t like exact, but indented. It draws nothing if t is empty.
-func (f *frame) preview(t safetext.Text) {
+// preview draws a preview after indent. It draws nothing if t is empty.
+func (f *frame) preview(indent string, t safetext.Text, formatted view.Markdown) {
 	if t.String() != "" {
-		f.withRowCount(func(part *frame) { part.exactLines("shows", plain, "  ", t) })
+		f.withRowCount(func(part *frame) { part.previewLines("shows", indent, t, formatted) })
 	}
+}
+
+// previewLines draws all rows of a preview: formatted if it is Markdown to be read, and otherwise exactly.
+func (f *frame) previewLines(word, indent string, t safetext.Text, formatted view.Markdown) {
+	if len(formatted) == 0 {
+		f.exactLines(word, plain, indent, t)
+		return
+	}
+	f.document(word, plain, indent, formatted)
 }
 
 // exactLines draws the lines of t, cut at the width and indented.

@@ -105,6 +105,10 @@ func (v *RunView) messageOfPerson(f *frame, e view.RunEvent) {
 	default:
 		f.message(by + " wrote:")
 	}
+	if len(m.Markdown) > 0 {
+		f.document("", plain, "", m.Markdown)
+		return
+	}
 	for _, row := range safetext.Wrap(m.Text, f.width) {
 		f.row("", gutter, plain, row.String())
 	}

@@ -32,13 +32,11 @@ func (v *RunView) agentLine(f *frame, line safetext.Text, isFirst bool) {
 		}
 	default:
 		indent := strings.Repeat(" ", min(len(line.String())-len(text), maxRunIndent, f.width/3))
-		w := markdownWriter{frame: f, sgr: plain, blanks: blankRows{word: word}, warned: map[markdown.Link]bool{}}
 		if doc := markdown.Parse(text); len(doc) > 0 {
-			w.blocks(doc, indent, indent)
+			f.document(word, plain, indent, doc)
 		} else {
-			w.blanks.hold(gutter, "")
+			f.row(word, gutter, plain, "")
 		}
-		w.blanks.flush(f)
 	}
 }
 

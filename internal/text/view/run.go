@@ -30,8 +30,11 @@ type RunMessage struct {
 	Text    safetext.Text
 	By      safetext.Text // person who wrote the message; empty if no person wrote it
 	OfAgent bool
-	Final   bool // whether the turn ends with the message
-	Again   bool // for a part: whether the model began again, so that the text before it is void
+	// Markdown is a whole message with its formatting; nil for a part, and for a text that is shown exactly.
+	Markdown Markdown
+
+	Final bool // whether the turn ends with the message
+	Again bool // for a part: whether the model began again, so that the text before it is void
 }
 
 // A Call is a tool call of a run.
@@ -135,6 +138,7 @@ func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
 	m := &RunMessage{
 		Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final,
 	}
+	m.Markdown = formattedMessage(m.OfAgent, d.Text)
 	if m.OfAgent && kind == askback.EventMessage {
 		r.text = ""
 	}

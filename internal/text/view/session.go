@@ -217,14 +217,21 @@ func Timeline(
 	return withFollowers(all)
 }
 
-// messageMoment returns the entry of a message. The text of an agent is formatted, and so is a text of a person
-// with a block of code, such as a payload.
+// messageMoment returns the entry of a message.
 func messageMoment(m askback.Message) Moment {
-	one := Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By)}
-	if m.Role == askback.RoleAssistant || strings.Contains(m.Text, "```") {
-		one.Markdown = markdown.Parse(one.Text.String())
+	return Moment{
+		At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By),
+		Markdown: formattedMessage(m.Role == askback.RoleAssistant, m.Text),
 	}
-	return one
+}
+
+// formattedMessage returns a message as Markdown if an agent wrote it, or if it has a block of code, such as a
+// payload. It returns nil for another text of a person, which is shown exactly.
+func formattedMessage(ofAgent bool, text string) Markdown {
+	if !ofAgent && !strings.Contains(text, "```") {
+		return nil
+	}
+	return markdown.Parse(safetext.Block(text).String())
 }
 
 // withFollowers sets Follows of each entry about an ask, so that its question is not shown again and again.
