@@ -174,7 +174,7 @@ func (v *Value) textChanges() (out []TextChange) {
 	if v == nil || v.lines() > maxChangeLines {
 		return nil
 	}
-	file := v.field("file_path", "path").Text
+	file := v.only("file_path", "path").Text
 	for _, m := range v.field("edits").Members {
 		out = m.Value.appendChange(out, file)
 	}
@@ -191,7 +191,7 @@ func (v *Value) lines() int {
 }
 
 func (v *Value) appendChange(out []TextChange, file Text) []TextChange {
-	before, after := v.field("old_string", "old_str"), v.field("new_string", "new_str")
+	before, after := v.only("old_string", "old_str"), v.only("new_string", "new_str")
 	if before.Kind != StringValue || after.Kind != StringValue {
 		return out
 	}
@@ -201,16 +201,30 @@ func (v *Value) appendChange(out []TextChange, file Text) []TextChange {
 	return out
 }
 
-// field returns the value of the first name that an object has, or the zero value.
-func (v *Value) field(names ...string) Value {
-	for _, name := range names {
-		for _, m := range v.Members {
-			if m.raw == name {
-				return m.Value
-			}
+// field returns the value with a name, or the zero value.
+func (v *Value) field(name string) Value {
+	for _, m := range v.Members {
+		if m.raw == name {
+			return m.Value
 		}
 	}
 	return Value{}
+}
+
+// only returns the value of the one name that an object has. It returns the zero value if the object has none of
+// the names, or several, because a program may read another one than is shown (T3).
+func (v *Value) only(names ...string) (found Value) {
+	n := 0
+	for _, m := range v.Members {
+		if slices.Contains(names, m.raw) {
+			found = m.Value
+			n++
+		}
+	}
+	if n != 1 {
+		return Value{}
+	}
+	return found
 }
 
 // withoutChanges returns the arguments without the texts that the changes of [Value.textChanges] show, and
@@ -219,7 +233,7 @@ func (v *Value) withoutChanges(changes []TextChange) *Value {
 	if len(changes) == 0 {
 		return nil
 	}
-	rest := v.withoutChange(v.field("file_path", "path").raw)
+	rest := v.withoutChange(v.only("file_path", "path").raw)
 	for i, m := range rest.Members {
 		if m.raw != "edits" || m.Value.Kind != ArrayValue {
 			continue
@@ -249,8 +263,7 @@ func (v *Value) withoutChange(file string) Value {
 		case "file_path", "path":
 			return file != "" && m.Value.raw == file
 		case "old_string", "new_string", "old_str", "new_str":
-			return isShown && m.Value.Kind == StringValue && (m.Value.raw == v.field("old_string", "old_str").raw ||
-				m.Value.raw == v.field("new_string", "new_str").raw)
+			return isShown
 		}
 		return false
 	})

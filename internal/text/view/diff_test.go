@@ -78,9 +78,13 @@ func TestRestHasTheArgumentsThatChangesDoNotShow(t *testing.T) {
 		// equal texts are no change, so nothing else shows them
 		`{"edits":[{"old_string":"x","new_string":"y"},{"old_string":"s","new_string":"s"}]}`: "edits=[" +
 			"{old_string=s new_string=s }] ",
-		`{"old_string":"","new_string":"y","old_str":{"a":1}}`:   "old_str={a=1 } ",
-		`{"old_string":"x","new_string":"y","old_str":"other"}`:  "old_str=other ",
-		`{"edits":[{"old_string":"x","new_string":"y"},"text"]}`: "edits=[text] ",
+		// a program may read the other name, so the arguments are not compared
+		`{"old_string":"","new_string":"y","old_str":{"a":1}}`:                        "none",
+		`{"path":"/a","old_str":"x","new_str":"y","old_string":"y","new_string":"x"}`: "none",
+		`{"edits":[{"old_str":"x","new_str":"y","new_string":"x"},{"old_str":"a","new_str":"b"}]}`: "edits=[" +
+			"{old_str=x new_str=y new_string=x }] ",
+		`{"path":"/a","file_path":"/b","old_str":"x","new_str":"y"}`: "path=/a file_path=/b ",
+		`{"edits":[{"old_string":"x","new_string":"y"},"text"]}`:     "edits=[text] ",
 		`{"command":"ls"}`: "none",
 	} {
 		c := view.Of(askback.Ask{
