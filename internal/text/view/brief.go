@@ -114,7 +114,7 @@ func callOnPage(full askback.Ask, brief Ask) string {
 	case c.FreeText:
 		return "a command to read"
 	case len(input) > maxQuickText, strings.HasSuffix(c.ArgumentsLine.String(), "…"), strings.Contains(input, `\n`),
-		c.Own && strings.HasSuffix(c.Name().String(), "…"),
+		(c.Own || c.Plan != nil) && strings.HasSuffix(c.headline().String(), "…"),
 		strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft):
 		return "arguments to read"
 	}

@@ -62,6 +62,10 @@ func TestLongPlanInAList(t *testing.T) {
 	if v.Quick || strings.Contains(v.Line().String(), "{") || v.Headline().String() != "Approve the plan: Long" {
 		t.Errorf("got %v, %q", v.Quick, v.Line())
 	}
+	v = view.Brief(planAsk("", `{"plan":"# `+strings.Repeat("tidy ", 22)+`and drop the backups"}`))
+	if strings.Contains(v.Line().String(), "backups") || v.Quick {
+		t.Errorf("a row with a part of the heading decides: %v, %q", v.Quick, v.Line())
+	}
 }
 
 // The changes of a person are shown in the plan, and not in JSON.
