@@ -106,6 +106,7 @@ func TestReplyWithTwoMeaningsIsAskedBack(t *testing.T) {
 	single.MultiSelect = false
 	several := other
 	several.MultiSelect = true
+	signs := askback.Question{Text: "Delete what?", Options: askback.Options("src/", "src/*", "(all)", "none")}
 	check(t, []meaning{
 		{question(pair), "A, B", nil, "two ways"},
 		{question(pair), "A,B", nil, "two ways"},
@@ -137,6 +138,13 @@ func TestReplyWithTwoMeaningsIsAskedBack(t *testing.T) {
 		{question(other), "SQLite or PostgreSQL", nil, "more words"},
 		{question(other), "X", []string{"X"}, ""},
 		{question(several), "both", nil, "more words"},
+		{question(signs), "src/*", []string{"src/*"}, ""},
+		{question(signs), "src/*.", nil, "two ways"},
+		{question(signs), `"src/*"`, nil, "two ways"},
+		{question(signs), "src/.", []string{"src/"}, ""},
+		{question(signs), "(all).", []string{"(all)"}, ""},
+		{question(signs), "“(all)”!", []string{"(all)"}, ""},
+		{question(signs), "*none*.", []string{"none"}, ""},
 		{question(several), "1, Sqlit", nil, "more words"},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/askback/askback"
 )
@@ -146,8 +147,16 @@ func option(q askback.Question, text string) (label string, why rejection) {
 	if label, why = namedOption(q, text); why != notAnOption {
 		return label, why
 	}
-	if bare := unquoted(text); bare != text {
-		return namedOption(q, bare)
+	// A sign at an end may belong to a label, as in src/*, so the signs are removed one by one.
+	for _, bare := range unquoted(text) {
+		found, reason := namedOption(q, bare)
+		switch {
+		case reason == notAnOption:
+		case reason == twoMeanings, why == "" && found != label:
+			return "", twoMeanings
+		default:
+			label, why = found, ""
+		}
 	}
 	return label, why
 }
@@ -196,12 +205,23 @@ var quoted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + openingSigns + `(.*?)` + closingSigns + `[.。]?[!！]*` + closingSigns + `$`)
 })
 
-// unquoted returns text without the signs around it.
-func unquoted(text string) string {
-	if m := quoted().FindStringSubmatch(text); m != nil && m[1] != "" {
-		return m[1]
+// maxSigns is the maximum number of bytes of the signs on each side of a text.
+const maxSigns = 12
+
+// unquoted returns text without some or all of the signs around it, in each way to remove signs from its ends.
+func unquoted(text string) (all []string) {
+	m := quoted().FindStringSubmatchIndex(text)
+	if m == nil || m[2] == m[3] || m[2] > maxSigns || len(text)-m[3] > maxSigns {
+		return nil
 	}
-	return text
+	for start := 0; start <= m[2]; start++ {
+		for end := len(text); end >= m[3]; end-- {
+			if utf8.ValidString(text[start:end]) && end-start < len(text) {
+				all = append(all, text[start:end])
+			}
+		}
+	}
+	return all
 }
 
 // referring matches a text that may refer to an option by its place, such as 2nd, the first one, option B
