@@ -257,11 +257,15 @@ func (c *client) findByKey(ctx context.Context, n *txn.NewAsk) (*askback.Ask, er
 	return &found, nil
 }
 
-// repeat returns the ask with the key of a request whose program was started again, and records the repeat.
+// repeat returns the ask with the key of a request whose program was started again, and records the repeat. A
+// repeat counts for the rate limit. Beyond the limit, it is not recorded.
 func (c *client) repeat(ctx context.Context, n *txn.NewAsk) (*askback.Ask, error) {
 	found, err := c.findByKey(ctx, n)
 	if err != nil || found.Settled() || found.Kind != askback.Questions {
 		return found, err
+	}
+	if c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute, c.engine.db.Clock()) != nil {
+		return found, nil
 	}
 	err = c.engine.db.Update(ctx, func(t *txn.Tx) error {
 		a, err := t.AskNow(found.ID)

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -54,4 +56,26 @@ func TestRepeatAfterARestartIsRecorded(t *testing.T) {
 	if err != nil || settled.Status != askback.Declined || !settled.AskedAgainAt.IsZero() {
 		t.Errorf("settled: %s, asked again at %v, %v", settled.Status, settled.AskedAgainAt, err)
 	}
+}
+
+// A repeat counts as one request for the limit, so that an agent cannot fill the history of a question. Beyond
+// the limit it returns the question, and records nothing (T18).
+func TestRepeatsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{AsksPerMinute: 3}})
+		r := question()
+		r.Key = "q"
+		first := p.ask(r)
+		r.Restarted = true
+		var last askback.Ask
+		for range 3 {
+			<-time.After(time.Second)
+			if last = p.ask(r); last.ID != first.ID {
+				t.Errorf("got %s, want %s", last.ID, first.ID)
+			}
+		}
+		if want := first.CreatedAt.Add(2 * time.Second); !last.AskedAgainAt.Equal(want) {
+			t.Errorf("asked again at %v, want %v: the third repeat is one too many", last.AskedAgainAt, want)
+		}
+	})
 }
