@@ -20,8 +20,9 @@ import (
 
 func TestMain(m *testing.M) { clienttest.Main(m) }
 
-// patience is the deadline of each wait.
-const patience = time.Minute
+// patience is the deadline of each wait. It is long, because on a busy machine Claude Code may need a minute for
+// its first dialog.
+const patience = 3 * time.Minute
 
 func bounded(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

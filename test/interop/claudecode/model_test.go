@@ -46,6 +46,7 @@ type model struct {
 
 	mu         sync.Mutex
 	tools      []string          // the tools of the last request
+	planFile   string            // the file for a plan, from the last message that names it
 	results    map[string]result // by call
 	changed    chan struct{}     // closed when there is a new result
 	unexpected []string          // requests that the script cannot serve
@@ -124,6 +125,9 @@ func (m *model) next(in request) turn {
 	}
 	had := 0
 	for i, message := range in.Messages {
+		if path := planPath.Find(message.Content); path != nil {
+			m.planFile = string(path)
+		}
 		if message.Role == "assistant" && (i == 0 || in.Messages[i-1].Role != "assistant") {
 			had++
 		}
