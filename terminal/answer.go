@@ -59,7 +59,9 @@ type asker interface {
 // problems of invalid answers to out.
 func answer(ctx context.Context, ui asker, out io.Writer, inbox askback.Inbox, a askback.Ask) error {
 	for n := 1; ; n++ {
-		result, err := ui.Ask(ctx, view.Of(a))
+		drawn := view.Of(a)
+		drawn.Earlier = view.FindEarlier(ctx, inbox, a, "")
+		result, err := ui.Ask(ctx, drawn)
 		if err != nil {
 			return afterSettling(ctx, ui, inbox, a, err)
 		}

@@ -62,9 +62,27 @@ type (
 	}
 )
 
-// handleDraft handles a message about the draft of a panel.
+// earlierMsg is the result of [picker.readEarlier].
+type earlierMsg struct {
+	by *picker
+	is *view.Earlier
+}
+
+// readEarlier looks for an earlier approval of the call, unless it did so before.
+func (p *picker) readEarlier() tea.Cmd {
+	find := p.options.earlier
+	if p.options.earlier = nil; find == nil || p.call == nil {
+		return nil
+	}
+	return func() tea.Msg { return earlierMsg{p, find(p.ctx)} }
+}
+
+// handleDraft handles a message about the draft, or about an earlier approval, of a panel.
 func handleDraft(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch m := msg.(type) {
+	case earlierMsg:
+		m.by.ask.Earlier = m.is
+		return nil, true
 	case draftMsg:
 		return m.by.takeDraft(m.raw, m.err), true
 	case readDraftMsg:

@@ -323,7 +323,11 @@ func (i *inbox) picker() *picker {
 		o := i.options.Options
 		o.Drafts = i.client
 		o.Claim = func(ctx context.Context) { _, _ = i.client.Claim(ctx, id) } // repeated, so an error is ignored
-		p = newPicker(i.ctx, view.For(it.ask, i.options.Name), o)
+		ask := it.ask
+		o.earlier = func(ctx context.Context) *view.Earlier {
+			return view.FindEarlier(ctx, i.client, ask, i.options.Name)
+		}
+		p = newPicker(i.ctx, view.For(ask, i.options.Name), o)
 		p.host, p.after, p.embedded, p.watchers, p.guard = i, i.after, true, it.watchers, &i.guard
 		i.pickers[id] = p
 	}
@@ -354,7 +358,7 @@ func (i *inbox) arrive() (cmd tea.Cmd) {
 	}
 	i.onScreen = id
 	if p := i.picker(); p != nil && id != "" {
-		cmd = tea.Batch(p.arm(), p.readDraft())
+		cmd = tea.Batch(p.arm(), p.readDraft(), p.readEarlier())
 	}
 	return cmd
 }

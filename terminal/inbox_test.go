@@ -378,3 +378,19 @@ func TestTypedTextStaysAfterAnError(t *testing.T) {
 		t.Errorf("got %s", f.outcome(id))
 	}
 }
+
+// A call that is asked for again names the person who changed the call before.
+func TestInboxShowsTheChangeBeforeTheSameCall(t *testing.T) {
+	f := newInboxFixture(t)
+	r := callRequest("mail.send", `{"to":"all@example.com"}`, false)
+	id := f.ask("support", r)
+	if _, err := f.ana.Answer(t.Context(), id, askback.Answer{
+		Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana@example.com"}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.ask("support", r)
+	f.open(f.ana, 80)
+	f.press("enter")
+	f.shows(80, "You changed this call before approving it")
+}

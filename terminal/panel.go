@@ -117,6 +117,9 @@ func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)
 	f.warnings(c.Warnings)
+	if a.Earlier != nil {
+		f.message(a.Earlier.Sentence("on " + view.FormatTime(a.Earlier.At, f.zone)).String())
+	}
 	f.arguments(c)
 	switch {
 	case c.Dangerous && c.Own:

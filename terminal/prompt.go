@@ -60,6 +60,9 @@ type Options struct {
 	// a new goroutine. Its context ends with the ask. It may be nil.
 	Claim func(ctx context.Context)
 
+	// earlier returns an earlier approval of the call; see [view.FindEarlier]. It may be nil.
+	earlier func(ctx context.Context) *view.Earlier
+
 	// Page shows a long text, and returns when the person has closed it. If Page is nil, the
 	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error

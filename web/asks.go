@@ -31,6 +31,7 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 		return err
 	}
 	drawn.MayReassign = s.mayReassign(r, a)
+	drawn.Earlier = view.FindEarlier(r.Context(), r.client, a, r.principal.Name)
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
 }
 
@@ -71,6 +72,7 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	}
 	drawn := view.For(a, r.principal.Name)
 	drawn.MayReassign = s.mayReassign(r, a)
+	drawn.Earlier = view.FindEarlier(r.Context(), r.client, a, r.principal.Name)
 	sent, err := readForm(w, r.Request, drawn)
 	if err != nil {
 		return err

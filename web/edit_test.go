@@ -138,3 +138,16 @@ func TestEditedAndOriginalArgumentsAreShown(t *testing.T) {
 		}
 	}
 }
+
+// The page of a call that is asked for again says that the person changed the call before.
+func TestChangeBeforeTheSameCallIsShown(t *testing.T) {
+	h := newServer(t)
+	ana := h.browser("ana")
+	ana.settle(h.ask(call), url.Values{"action": {"approve"}, "input": {edited}})
+	again := call
+	again.Key = "again"
+	note := ana.open("/asks/"+h.ask(again).ID, http.StatusOK).one(t, ".earlier")
+	if got := note.visibleText(); !strings.Contains(got, "You changed this call before approving it, just now.") {
+		t.Errorf("got %q", got)
+	}
+}

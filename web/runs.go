@@ -42,6 +42,7 @@ func (s *site) openAsk(r request, t *pages.SessionPage, one askback.Session, ask
 		open.Context = nil
 	}
 	drawn := view.For(open, r.principal.Name)
+	drawn.Earlier = view.FindEarlier(r.Context(), r.client, open, r.principal.Name)
 	t.Open, t.Form = &drawn, s.draftOf(r, drawn)
 }
 

@@ -138,7 +138,7 @@ func Ask(f Frame, i Inbox, a view.Ask, form view.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = askFields(a, form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = askFields(f, a, form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

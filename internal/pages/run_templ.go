@@ -625,7 +625,7 @@ func typing() templ.Component {
 
 // openAsk is the open ask of a hosted agent, with the same form as on the page of the ask. The script keeps
 // it unchanged while the page changes, and replaces it if there is another ask.
-func openAsk(a view.Ask, form view.Form) templ.Component {
+func openAsk(f Frame, a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -729,7 +729,7 @@ func openAsk(a view.Ask, form view.Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = askFields(a, form).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = askFields(f, a, form).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -760,7 +760,7 @@ func openAsk(a view.Ask, form view.Form) templ.Component {
 }
 
 // askFields contains the fields and the buttons of an open ask.
-func askFields(a view.Ask, form view.Form) templ.Component {
+func askFields(f Frame, a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -790,7 +790,7 @@ func askFields(a view.Ask, form view.Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = decision(a, a.Confirmation, form).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = decision(f, a, a.Confirmation, form).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

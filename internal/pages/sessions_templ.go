@@ -951,7 +951,7 @@ func Session(f Frame, p SessionPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Open != nil {
-					templ_7745c5c3_Err = openAsk(*p.Open, p.Form).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = openAsk(f, *p.Open, p.Form).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -37,6 +37,7 @@ type Ask struct {
 	ReassignedAt time.Time // zero if not known
 	// AskedAgainAt is the time at which the agent's program, started again, asked the same, or zero.
 	AskedAgainAt time.Time
+	Earlier      *Earlier // an earlier approval of the call, which [Of] does not set; see [FindEarlier]
 	// StartedBy is the person who started the session. Unless the agent is hosted, the agent states the name.
 	StartedBy safetext.Text
 
