@@ -42,10 +42,10 @@ func TestChromiumOpenPageNotifies(t *testing.T) {
 		t.Errorf("a visible page shows %+v", all)
 	}
 	w.hide()
-	asked := c.ask(named("Deploy build 4711?"))
+	asked := c.ask(named("Done: “Deploy build 4711?”"))
 	if !w.notified(func(n shownNotification) bool {
-		return n.Tag == asked.ID && n.Title == "Deploy build 4711?" && n.Path == "/asks/"+asked.ID &&
-			strings.Contains(n.Body, "deploy-bot")
+		return n.Tag == asked.ID && n.Title == `“Done: "Deploy build 4711?"”` && n.Path == "/asks/"+asked.ID &&
+			n.Body == "Asked by “deploy-bot”"
 	}, notifyTime) {
 		t.Errorf("the browser shows %+v", w.notifications())
 	}

@@ -54,11 +54,15 @@ function takeMessage(html) {
   if (!notifies()) return;
   notify({
     tag: row.dataset.ask,
-    title: row.querySelector(".headline").textContent.trim(),
-    body: `Asked by ${agent}` + (row.matches(".is-dangerous") ? ". Marked as dangerous." : ""),
+    title: quoted(row.querySelector(".headline").textContent.trim()),
+    body: `Asked by ${quoted(agent)}` + (row.matches(".is-dangerous") ? ". Marked as dangerous." : ""),
     path: `/asks/${row.dataset.ask}`,
   });
 }
+
+// quoted returns text of an agent in quotation marks, and without any, as in the title of a push message: it cannot
+// imitate Askback's own words.
+const quoted = (text) => `“${text.replace(/[“”„‟❝❞〝〞〟＂″˝]/g, '"')}”`;
 
 // notify shows a notification, unless a page is visible. The worker does that: it sees the other pages, and
 // shows nothing twice if a push message about the ask has arrived.
