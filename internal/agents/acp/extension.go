@@ -148,7 +148,8 @@ func (q *question) unwrap(p jcs.Value) jcs.Value {
 }
 
 // askPlan makes q ask for the approval of a plan. reply returns the answer to the request for a decision and
-// the words of the person.
+// the words of the person. If plan is empty, people do not see the plan: the ask is marked as dangerous, and no
+// standing approval counts, because it would cover each other plan that is not shown.
 func (q *question) askPlan(
 	tool, description string, plan members, reply func(approved bool, words string) any,
 ) error {
@@ -161,11 +162,14 @@ func (q *question) askPlan(
 	if err != nil {
 		return errUnreadable
 	}
-	q.ask.Confirmation = &askback.Confirmation{ToolName: tool, Input: input, Description: description, NoEdit: true}
+	isHidden := len(plan) == 0
+	q.ask.Confirmation = &askback.Confirmation{
+		ToolName: tool, Input: input, Description: description, NoEdit: true, Dangerous: isHidden,
+	}
 	q.result = func(ask askback.Ask) (any, bool) {
 		o := ask.Outcome
 		denied := o.Status == askback.Answered && o.Decision == askback.Deny
-		if !denied && (!o.Approved() || len(o.Input) > 0) {
+		if !denied && (!o.Approved() || len(o.Input) > 0 || isHidden && o.Actor.Kind == askback.ActorPolicy) {
 			return nil, false
 		}
 		return reply(!denied, strings.TrimSpace(cmp.Or(o.Reason, o.Comment))), true

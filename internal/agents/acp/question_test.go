@@ -233,6 +233,30 @@ func TestPlansBeyondTheProtocolAreAsked(t *testing.T) {
 	}
 }
 
+// A plan that is not in its request is marked as dangerous, and a standing approval does not cover the next one: it
+// has the same arguments, and is another plan.
+func TestStandingApprovalCoversNoPlanThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	empty := strings.Replace(grokPlan, `"# Plan\n1. copy"`, `""`, 1)
+	ask := f.starts(empty)
+	if !ask.Confirmation.Dangerous {
+		t.Error("the plan is not marked as dangerous")
+	}
+	f.answer(ask, askback.Answer{
+		Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: time.Hour},
+	})
+	f.agent.expects(`{"id":2,"jsonrpc":"2.0","result":{"outcome":"approved"}}`)
+	f.editor.expects(closedTwo)
+
+	next := strings.Replace(empty, `"id":2`, `"id":3`, 1)
+	f.agent.writes(next)
+	f.editor.expects(next)
+	f.noted("cannot be given an outcome", "only the editor asks")
+	f.editor.writes(`{"jsonrpc":"2.0","id":3,"result":{"outcome":"request_changes"}}`)
+	f.agent.expects(`{"jsonrpc":"2.0","id":3,"result":{"outcome":"request_changes"}}`)
+}
+
 // A request that people cannot be asked about is left to the editor, with a note. A permission that is really
 // a question is never asked as an approval.
 func TestLeftRequestsAreNoted(t *testing.T) {
