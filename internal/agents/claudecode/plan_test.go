@@ -114,7 +114,11 @@ func TestPlanThatCannotBeReadIsNamed(t *testing.T) {
 		writePlan(t, home, "binary.md", "\xff"): "it is not text",
 		writePlan(t, home, "long.md", strings.Repeat("a", 2e5)): "it is longer than",
 	} {
-		c := readEvent(t, home, planEvent(path)).Call.Request.Confirmation
+		call := readEvent(t, home, planEvent(path)).Call
+		c := call.Request.Confirmation
+		if out, ok := call.Decide(approvedBy(askback.ActorPolicy, *c)); ok {
+			t.Errorf("%s: a standing approval allows a plan that no one saw: %s", path, out)
+		}
 		if !c.Dangerous || !strings.Contains(c.Context, path) || !strings.Contains(c.Context, reason) ||
 			strings.Contains(c.Context, "Secret") {
 			t.Errorf("%s: got %v, %q, want %q in it", path, c.Dangerous, c.Context, reason)

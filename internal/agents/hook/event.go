@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/outcometext"
+	"github.com/askback/askback/internal/text/plan"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -128,9 +129,14 @@ func IsSameCall(a, b askback.Confirmation) bool {
 	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)
 }
 
-// IsAbout reports whether a settled ask is about the call of a confirmation.
+// IsAbout reports whether a settled ask is about the call of a confirmation. A standing approval is not about a plan
+// that is not in its call: the next plan has the same arguments.
 func IsAbout(own askback.Confirmation, ask askback.Ask) bool {
-	return ask.Settled() && ask.Confirmation != nil && IsSameCall(own, *ask.Confirmation)
+	if !ask.Settled() || ask.Confirmation == nil || !IsSameCall(own, *ask.Confirmation) {
+		return false
+	}
+	isHidden := plan.IsTool(own.ToolName) && plan.Text(own.ToolName, own.Input) == ""
+	return !isHidden || !ask.Outcome.Approved() || ask.Outcome.Actor.Kind != askback.ActorPolicy
 }
 
 // VerdictOf returns the decision about the call of a confirmation, and its text for the model. An approval of
