@@ -59,10 +59,10 @@ func (c *call) resumed(ctx context.Context, k key, r askback.Request) (askback.A
 		return askback.Ask{}, nil
 	}
 	for range maxSearches {
-		id, of := c.waiting.Of(k.question, c.caller.session)
+		id, of := c.waiting.Of(k.question, c.caller.id())
 		took := id == ""
 		if took {
-			id, of = c.waiting.Take(k.question, c.caller.session, c.caller.started)
+			id, of = c.waiting.Take(k.question, c.caller.id(), c.caller.started)
 		}
 		if id == "" {
 			break
@@ -101,7 +101,7 @@ func (c *call) noteRepeat(ctx context.Context, r askback.Request) {
 
 // isTaken reports whether another client waits for the answer to the ask of a question.
 func (c *call) isTaken(k key, ask askback.Ask) bool {
-	return k.question != "" && c.waiting.IsTaken(ask.ID, c.caller.session)
+	return k.question != "" && c.waiting.IsTaken(ask.ID, c.caller.id())
 }
 
 // startWaiting records that the client of a question waits for its ask, which has the idempotency key of.
@@ -109,7 +109,7 @@ func (c *call) startWaiting(k key, ask, of string) {
 	if k.question == "" {
 		return
 	}
-	c.waiting.Wait(k.question, ask, of, c.caller.session)
+	c.waiting.Wait(k.question, ask, of, c.caller.id())
 	c.caller.waits(ask)
 }
 
@@ -118,9 +118,13 @@ func (c *call) resumeWaiting(ask string) {
 	if c.caller.session == "" {
 		return
 	}
-	c.waiting.Resume(ask, c.caller.session)
+	c.waiting.Resume(ask, c.caller.id())
 	c.caller.waits(ask)
 }
+
+// id returns the id of the client in the records of who waits. It has a fixed length, because over HTTP a client can
+// send any session id, and it includes the agent, so that no other agent ends the client.
+func (c *caller) id() string { return digest("client", c.name, c.session) }
 
 // waits records the ask for which a request waits.
 func (c *caller) waits(ask string) {
@@ -152,9 +156,9 @@ func (s *Server) stopWaiting(c *caller, disconnected bool) {
 	switch {
 	case ask == "" || c.stdio:
 	case disconnected && !cancelled:
-		s.waiting.End(ask, c.session)
+		s.waiting.End(ask, c.id())
 	default:
-		s.waiting.Idle(ask, c.session)
+		s.waiting.Idle(ask, c.id())
 	}
 }
 
@@ -163,8 +167,8 @@ func (s *Server) seeSession(c *caller, method string) {
 	switch {
 	case c.session == "":
 	case method == http.MethodDelete:
-		s.waiting.EndClient(c.session)
+		s.waiting.EndClient(c.id())
 	default:
-		s.waiting.Alive(c.session)
+		s.waiting.Alive(c.id())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -455,5 +457,42 @@ func TestClientThatComesBackAsksAgain(t *testing.T) {
 			t.Errorf("got %q", text)
 		}
 		f.want(1)
+	})
+}
+
+// A client can send any session id. The record of its question does not have it, so that the size of a record does
+// not depend on the client (T25).
+func TestRecordOfALongSessionIDIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.options.Waiting = t.TempDir()
+		f.restart()
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://askback.test/mcp",
+			strings.NewReader(message("1", "ask_user_question", database, "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Mcp-Protocol-Version", withSessions)
+		r.Header.Set("Mcp-Session-Id", strings.Repeat("x", 50_000))
+		client := f.httpClient("bot")
+		go func() {
+			if res, err := client.Do(r); err == nil {
+				_ = res.Body.Close()
+			}
+		}()
+		ask := f.want(1)[0]
+		records, err := filepath.Glob(filepath.Join(f.options.Waiting, "*", ask.ID))
+		if err != nil || len(records) != 1 {
+			t.Fatalf("the records are %v, %v", records, err)
+		}
+		if raw, err := os.ReadFile(records[0]); err != nil || len(raw) > 1000 {
+			t.Errorf("the record has %d bytes, %v", len(raw), err)
+		}
+		leave()
+		synctest.Wait()
 	})
 }

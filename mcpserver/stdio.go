@@ -263,7 +263,7 @@ func (c *stdioConn) finish() {
 		c.server.finishReply(caller, false)
 	}
 	c.stopWaiting()
-	c.server.waiting.EndClient(c.session)
+	c.server.waiting.EndClient((&caller{session: c.session}).id())
 	c.listening.Wait()
 	<-c.acks.close() // each call of Ack has a timeout
 }
