@@ -161,9 +161,19 @@ func (b *Book) change(do func(ask string, r *record) bool) {
 	}
 }
 
-// set stores a record of this process.
+// maxRecords is the maximum number of records of a process. An agent can ask and withdraw without end, and only a
+// client that gets its answer removes its record.
+const maxRecords = 10_000
+
+// set stores a record of this process. If there are too many, it removes another one.
 func (b *Book) set(ask string, r record) {
 	b.open()
+	if _, ok := b.records[ask]; !ok && len(b.records) >= maxRecords {
+		for id := range b.records {
+			b.remove(id)
+			break
+		}
+	}
 	r.Process = b.process
 	if old, ok := b.records[ask]; ok && old.Question != r.Question {
 		b.remove(ask)

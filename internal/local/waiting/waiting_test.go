@@ -1,6 +1,7 @@
 package waiting_test
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -174,5 +175,28 @@ func TestOldRecordsAreRemoved(t *testing.T) {
 	}
 	if locks, _ := filepath.Glob(filepath.Join(dir, "*.lock")); len(locks) > 3 {
 		t.Errorf("%d locks are kept", len(locks))
+	}
+}
+
+// The number of records is limited, because only a client that gets its answer removes its record (T25). A question
+// whose record is gone is asked again.
+func TestNumberOfRecordsIsLimited(t *testing.T) {
+	b := newBook("")
+	const most = 10_000
+	kept := 0
+	for i := range most + 500 {
+		b.Wait(fmt.Sprint("question ", i), fmt.Sprint("ask_", i), "key", "one")
+	}
+	for i := range most + 500 {
+		if b.IsTaken(fmt.Sprint("ask_", i), "two") {
+			kept++
+		}
+	}
+	if kept != most {
+		t.Errorf("%d records are kept, want %d", kept, most)
+	}
+	b.Wait("question", "ask_last", "key", "one")
+	if !b.IsTaken("ask_last", "two") {
+		t.Error("the newest record is not kept")
 	}
 }
