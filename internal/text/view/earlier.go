@@ -27,8 +27,8 @@ type Lister interface {
 }
 
 // FindEarlier returns the last approval with changed arguments of the call of a pending ask, among the newest 50
-// approvals of the agent and the tool in the day before the ask. It returns nil if there is none, or if the asks
-// cannot be listed. reader is the name of the person who reads the ask, or "".
+// approvals of the agent and the tool in the day before the ask. It returns nil without such an approval, or if
+// the asks cannot be listed. reader is the name of the person who reads the ask, or "".
 func FindEarlier(ctx context.Context, from Lister, a askback.Ask, reader string) *Earlier {
 	if a.Confirmation == nil || a.Settled() {
 		return nil
@@ -63,6 +63,7 @@ func (e Earlier) Sentence(when string) safetext.Text {
 	if name := e.By.String(); name != "" {
 		by = "“" + name + "”"
 	}
-	return safetext.Line(fmt.Sprintf("%s changed this call before approving it, %s. The agent asks for the original again.",
+	return safetext.Line(fmt.Sprintf(
+		"%s changed this call before approving it, %s. The agent asks for the original again.",
 		by, when))
 }
