@@ -1,7 +1,6 @@
 package waiting
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"os"
@@ -22,11 +21,7 @@ const (
 	checkPause = 2 * time.Millisecond
 )
 
-// takenPrefix begins the name of a file while a process takes its record.
-const takenPrefix = "."
-
-// takeFile takes a record of a process that has ended, as Take does. The first process that renames the file
-// takes the record.
+// takeFile takes a record of a process that has ended, as Take does.
 func (b *Book) takeFile(question, client string, started time.Time) (ask, key string) {
 	if b.dir == "" {
 		return "", ""
@@ -36,51 +31,69 @@ func (b *Book) takeFile(question, client string, started time.Time) (ask, key st
 		return "", "" // usually, the question has no records
 	}
 	for _, e := range entries {
-		path := b.path(question, e.Name())
-		r, ok := readRecord(path)
-		if !ok || r.Process == b.process || r.Question != question || b.isAlive(r.Process) {
+		r, ok := readRecord(b.path(question, e.Name()))
+		if !ok || r.Process == b.process || r.Question != question {
 			continue
 		}
-		if r.Ended.IsZero() && r.Waits {
-			r.Ended = b.began // the process has ended before, or its lock would be held
+		if key := b.takeRecord(e.Name(), r, client, started); key != "" {
+			return e.Name(), key
 		}
-		if r.Client == client || r.Ended.IsZero() || started.Before(r.Ended) {
-			continue
-		}
-		taken := filepath.Join(filepath.Dir(path), takenPrefix+rand.Text())
-		if os.Rename(path, taken) != nil {
-			continue // another process was first
-		}
-		b.set(e.Name(), record{Question: question, Key: r.Key, Client: client, Waits: true})
-		_ = os.Remove(taken)
-		return e.Name(), r.Key
 	}
 	return "", ""
 }
 
+// takeRecord takes the record r of an ask, and returns its key, or "" if the client cannot take it. The lock of
+// the process that has ended is held meanwhile, and the record names another process afterwards, so only one
+// process takes it.
+func (b *Book) takeRecord(ask string, r record, client string, started time.Time) (key string) {
+	ended := b.holdEnded(r.Process)
+	if ended == nil {
+		return ""
+	}
+	defer func() { _ = ended.Release() }()
+	now, ok := readRecord(b.path(r.Question, ask))
+	if !ok || now.Process != r.Process {
+		return "" // another process was first
+	}
+	if r.Ended.IsZero() && r.Waits {
+		r.Ended = b.began // the process has ended before, or its lock would be held
+	}
+	if r.Client == client || r.Ended.IsZero() || started.Before(r.Ended) {
+		return ""
+	}
+	b.set(ask, record{Question: r.Question, Key: r.Key, Client: client, Waits: true})
+	return r.Key
+}
+
 // readRecord reads the file of a record.
 func readRecord(path string) (r record, ok bool) {
-	if strings.HasPrefix(filepath.Base(path), takenPrefix) {
-		return record{}, false
-	}
 	raw, err := os.ReadFile(path)
 	return r, err == nil && json.Unmarshal(raw, &r) == nil
 }
 
-// isAlive reports whether a process lives. If its lock cannot be checked, it counts as alive.
-func (b *Book) isAlive(process string) bool {
-	path := filepath.Join(b.dir, filepath.Base(process))
-	if _, err := os.Stat(path + lockSuffix); err != nil {
-		return !errors.Is(err, os.ErrNotExist)
-	}
+// holdEnded takes the lock of a process that has ended. It returns nil if the process lives, or if its lock cannot
+// be taken.
+func (b *Book) holdEnded(process string) *instance.Lock {
 	for range checks {
-		if lock, err := instance.Hold(path); err == nil {
-			_ = lock.Release()
-			return false
+		if lock, err := instance.Hold(filepath.Join(b.dir, filepath.Base(process))); err == nil {
+			return lock
 		}
 		time.Sleep(checkPause)
 	}
-	return true
+	return nil
+}
+
+// isAlive reports whether a process lives. If its lock cannot be checked, it counts as alive.
+func (b *Book) isAlive(process string) bool {
+	if _, err := os.Stat(filepath.Join(b.dir, filepath.Base(process)) + lockSuffix); err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	lock := b.holdEnded(process)
+	if lock == nil {
+		return true
+	}
+	_ = lock.Release()
+	return false
 }
 
 // lockSuffix ends the names of the files that [instance.Hold] locks.

@@ -12,7 +12,13 @@ import (
 	"github.com/askback/askback/internal/local/waiting"
 )
 
-func newBook(dir string) *waiting.Book { return waiting.New(dir, slog.New(slog.DiscardHandler)) }
+// newBook returns a book of a process that lives until the end of the test, or until the book is closed.
+func newBook(t *testing.T, dir string) *waiting.Book {
+	t.Helper()
+	b := waiting.New(dir, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = b.Close() }) // otherwise, the garbage collector closes the lock
+	return b
+}
 
 // question returns a name that no other question has.
 const question = "0a1b"
@@ -33,16 +39,16 @@ func take(t *testing.T, b *waiting.Book, client, ask string) {
 // not taken.
 func TestQuestionOfEndedProcessIsTakenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "waiting")
-	first := newBook(dir)
+	first := newBook(t, dir)
 	first.Wait(question, "ask_1", "key of ask_1", "one")
-	take(t, newBook(dir), "two", "")
+	take(t, newBook(t, dir), "two", "")
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var takers sync.WaitGroup
 	got := make(chan string, 10)
 	for range cap(got) {
-		b := newBook(dir)
+		b := newBook(t, dir)
 		takers.Go(func() {
 			id, _ := b.Take(question, "other", time.Now())
 			got <- id
@@ -68,7 +74,7 @@ func TestQuestionOfEndedProcessIsTakenOnce(t *testing.T) {
 func TestQuestionIsPassedOnUntilItIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	for i, client := range []string{"one", "two", "three"} {
-		b := newBook(dir)
+		b := newBook(t, dir)
 		if i == 0 {
 			b.Wait(question, "ask_1", "key of ask_1", client)
 		} else {
@@ -84,7 +90,7 @@ func TestQuestionIsPassedOnUntilItIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	take(t, newBook(dir), "four", "")
+	take(t, newBook(t, dir), "four", "")
 	if entries, err := os.ReadDir(filepath.Join(dir, question)); err == nil {
 		t.Errorf("%d files are left", len(entries))
 	}
@@ -93,7 +99,7 @@ func TestQuestionIsPassedOnUntilItIsRemoved(t *testing.T) {
 // Within a process, a question is taken only if its client has ended, and only by a client that began later.
 func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
-		b := newBook(dir)
+		b := newBook(t, dir)
 		before := time.Now().Add(-time.Minute)
 		b.Wait(question, "ask_1", "key of ask_1", "one")
 		take(t, b, "two", "")
@@ -130,7 +136,7 @@ func TestQuestionOfLiveClientIsNotTaken(t *testing.T) {
 func TestIdleClientOfEndedProcessMayLive(t *testing.T) {
 	for idle, want := range map[bool]string{true: "", false: "ask_1"} {
 		dir := t.TempDir()
-		b := newBook(dir)
+		b := newBook(t, dir)
 		b.Wait(question, "ask_1", "key of ask_1", "one")
 		if idle {
 			b.Idle("ask_1", "one")
@@ -138,24 +144,24 @@ func TestIdleClientOfEndedProcessMayLive(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		take(t, newBook(dir), "two", want)
+		take(t, newBook(t, dir), "two", want)
 	}
 }
 
 // Records and locks of processes that ended long ago are removed. Damaged records are ignored.
 func TestOldRecordsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	old := newBook(dir)
+	old := newBook(t, dir)
 	old.Wait(question, "ask_1", "key of ask_1", "one")
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	live := newBook(dir)
+	live := newBook(t, dir)
 	live.Wait("ffff", "ask_2", "key of ask_2", "two")
 	if err := os.WriteFile(filepath.Join(dir, question, "ask_0"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	take(t, newBook(dir), "three", "ask_1")
+	take(t, newBook(t, dir), "three", "ask_1")
 	ages := func() {
 		err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 			past := time.Now().AddDate(0, -2, 0)
@@ -166,7 +172,7 @@ func TestOldRecordsAreRemoved(t *testing.T) {
 		}
 	}
 	ages()
-	newBook(dir).Wait("eeee", "ask_3", "key of ask_3", "four")
+	newBook(t, dir).Wait("eeee", "ask_3", "key of ask_3", "four")
 	if _, err := os.Stat(filepath.Join(dir, question, "ask_0")); err == nil {
 		t.Error("an old record is kept")
 	}
@@ -181,7 +187,7 @@ func TestOldRecordsAreRemoved(t *testing.T) {
 // The number of records is limited, because only a client that gets its answer removes its record (T25). A question
 // whose record is gone is asked again.
 func TestNumberOfRecordsIsLimited(t *testing.T) {
-	b := newBook("")
+	b := newBook(t, "")
 	const most = 10_000
 	kept := 0
 	for i := range most + 500 {
