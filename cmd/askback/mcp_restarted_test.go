@@ -50,6 +50,9 @@ func TestKilledMCPProcessPassesItsQuestionOn(t *testing.T) {
 	second := s.askOverMCP("a")
 	answer(id, "SQLite")
 	gets(second, "SQLite")
+	if !eventually(func() bool { return s.call(s.user, "GET", "/asks/"+id, "", 200)["acked_at"] != nil }) {
+		t.Fatal("the answer is not acknowledged")
+	}
 	kill(second)
 
 	third := s.askOverMCP("a") // the answer was delivered
