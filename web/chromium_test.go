@@ -52,6 +52,7 @@ type chromium struct {
 	browser *sharedBrowser
 	base    string
 	down    atomic.Bool // the server is not reachable
+	web     *httptest.Server
 }
 
 // newChromium returns a server with a real browser. The test runs in parallel with others.
@@ -78,15 +79,21 @@ func newChromiumOf(t *testing.T, b *sharedBrowser, start func() (*browsertest.Br
 		t.Fatalf("start chromium: %v", b.err)
 	}
 	c := &chromium{server: newServer(t), browser: b}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.down.Load() {
 			panic(http.ErrAbortHandler) // closes the connection
 		}
 		c.handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
-	c.base = server.URL
+	t.Cleanup(c.web.Close)
+	c.base = c.web.URL
 	return c
+}
+
+// disconnect makes the server unreachable. It closes the open connections, too.
+func (c *chromium) disconnect() {
+	c.down.Store(true)
+	c.web.CloseClientConnections()
 }
 
 var (
@@ -105,12 +112,14 @@ func (c *chromium) window(v browsertest.Viewport) window {
 	return window{c, c.browser.NewWindow(c.t, v, &c.Monitor)}
 }
 
-// login sets the cookie of a log-in, which is faster than a link. It opens no page.
+// login sets the cookie of a log-in, which is faster than a link. It opens no page. It also sets the cookie with the
+// time zone of the browser. Otherwise the first page would load itself again while a test uses it.
 func (w window) login(name string) {
 	w.t.Helper()
 	cookie := network.SetCookie("askback",
 		w.secret(askback.Responder, name)).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict)
-	w.Run(cookie)
+	zone := w.eval(`Intl.DateTimeFormat().resolvedOptions().timeZone`)
+	w.Run(cookie, network.SetCookie("askback-zone", zone).WithURL(w.base).WithSameSite(network.CookieSameSiteLax))
 }
 
 // loginWithLink logs in with a link and its button.

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -18,11 +16,9 @@ import (
 // hangs is a state of the stream of a line.
 const hangs = 1
 
-// A line is a server that a test stops, starts at the same port, and lets hang.
+// A line is a server that a test makes unreachable, and lets hang.
 type line struct {
 	*chromium
-	address string
-	server  *http.Server
 	hangs   atomic.Bool
 	stream  atomic.Int32  // what happens to requests for the stream of a page: 0, hangs or a status
 	release chan struct{} // closed when hanging requests end
@@ -31,42 +27,27 @@ type line struct {
 func newLine(t *testing.T) *line {
 	t.Helper()
 	l := &line{chromium: newChromium(t), release: make(chan struct{})}
-	l.start("127.0.0.1:0")
-	l.base = "http://" + l.address
-	t.Cleanup(func() {
-		close(l.release)
-		_ = l.server.Close()
+	t.Cleanup(func() { close(l.release) })
+	pages := l.handler
+	l.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stream := 0
+		if r.URL.Path == "/live" {
+			stream = int(l.stream.Load())
+		}
+		if stream > hangs {
+			w.WriteHeader(stream)
+			return
+		}
+		if l.hangs.Load() || stream == hangs {
+			select {
+			case <-l.release:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		pages.ServeHTTP(w, r)
 	})
 	return l
-}
-
-func (l *line) start(address string) {
-	l.t.Helper()
-	listener, err := new(net.ListenConfig).Listen(l.t.Context(), "tcp", address)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	l.address = listener.Addr().String()
-	l.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
-		func(w http.ResponseWriter, r *http.Request) {
-			stream := 0
-			if r.URL.Path == "/live" {
-				stream = int(l.stream.Load())
-			}
-			if stream > hangs {
-				w.WriteHeader(stream)
-				return
-			}
-			if l.hangs.Load() || stream == hangs {
-				select {
-				case <-l.release:
-				case <-r.Context().Done():
-				}
-				return
-			}
-			l.handler.ServeHTTP(w, r)
-		})}
-	go func() { _ = l.server.Serve(listener) }()
 }
 
 // connectionText is an expression for the text of the bar.
@@ -105,7 +86,7 @@ func TestLostConnectionIsFoundWithinSeconds(t *testing.T) {
 	}
 }
 
-// An open page says within seconds that the server was stopped, and unsays it when it is back. Then it shows what
+// An open page says that the server cannot be reached, and unsays it when it is back. Then it shows what
 // happened in the meantime, and no longer says that a form could not be sent.
 func TestChromiumLostConnectionIsShown(t *testing.T) {
 	l := newLine(t)
@@ -117,9 +98,7 @@ func TestChromiumLostConnectionIsShown(t *testing.T) {
 	w.open("/asks/" + a.ID)
 	other.open("/history")
 	w.waitUntil(connectionText + ` === ""`)
-	if err := l.server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	l.disconnect()
 	l.waitFor(w, true)
 	l.waitFor(other, true)
 	w.Click("label:has(#q1-1)")
@@ -127,7 +106,7 @@ func TestChromiumLostConnectionIsShown(t *testing.T) {
 	w.waitUntil(`!document.getElementById("unsent").hidden && ` +
 		`document.getElementById("unsent").textContent.includes("cannot be reached")`)
 	b := l.ask(single)
-	l.start(l.address)
+	l.down.Store(false)
 	l.waitFor(w, false)
 	l.waitFor(other, false)
 	w.waitUntil(`!document.getElementById("unsent").textContent.includes("cannot be reached") && ` +
