@@ -541,6 +541,10 @@ func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
 	h := newLinkServer(t)
 	c.server = h.server
 	w := c.window(phone)
+	open := func(path string) { // the page is loaded again in the zone of the browser
+		w.open(path)
+		w.waitUntil(`location.search !== "" && document.readyState === "complete"`)
+	}
 	for name, l := range map[string]struct {
 		request askback.Request
 		choice  int
@@ -553,7 +557,7 @@ func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
 		"call":   {deployment(false), 0, "", "button.deny", "did not approve"},
 	} {
 		a := h.ask(l.request)
-		w.open(h.path(a, l.choice))
+		open(h.path(a, l.choice))
 		w.checkWidth()
 		if l.click != "" {
 			w.Click(l.click)
@@ -565,7 +569,7 @@ func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
 			t.Errorf("%s: got outcome %+v", name, o)
 		}
 	}
-	w.open(h.path(h.ask(deployment(true)), 0))
+	open(h.path(h.ask(deployment(true)), 0))
 	w.wantText("Log in to decide")
 	w.checkWidth()
 	w.open("/a/AAAA")
