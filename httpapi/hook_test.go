@@ -309,20 +309,6 @@ func newFixtureOnStore(t *testing.T, db engine.Store, tokens map[askback.Princip
 	return w
 }
 
-// A call of a sub-agent waits for a bounded time. Then there is no decision, so that Claude Code shows its
-// dialog, and the ask is withdrawn.
-func TestHookOfASubagentWaitsForABoundedTime(t *testing.T) {
-	w := newFixture(t, nil)
-	const event = `{"session_id":"s1","prompt_id":"p1","hook_event_name":"PermissionRequest","tool_name":"Bash",` +
-		`"tool_input":{"command":"make"},"agent_id":"a7","agent_type":"release-helper"}`
-	wantReply(t, w.send("POST", claudecode.Path+"?subagents=1s", w.token(bot), event), 204)
-	gone := w.open(1, askback.Cancelled)[0]
-	if !strings.Contains(gone.Outcome.Reason, "Claude Code now shows its own dialog") {
-		t.Errorf("got the reason %q", gone.Outcome.Reason)
-	}
-	wantReply(t, w.send("POST", claudecode.Path+"?subagents=soon", w.token(bot), event), 422, "?subagents")
-}
-
 // A deferred call finds its ask again, even if the server was restarted or the ask was
 // answered in the meantime (B7, F2, F9).
 func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
