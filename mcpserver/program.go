@@ -36,8 +36,8 @@ func programOf(name string) program {
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.label == claudecode.Name }
 
-// label returns the label of an agent: the client's name and the project's folder, as in "codex · shop". If
+// label returns the label of an agent: the name of its program and the project's folder, as in "codex · shop". If
 // the label is "", people see the name of the token.
 func label(clientName, folder string) string {
-	return hook.Label(cmp.Or(programOf(clientName).label, clientName), folder)
+	return hook.Label(cmp.Or(programOf(clientName).label, hook.ReadableName(clientName)), folder)
 }

@@ -291,7 +291,7 @@ func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message, editorID string
 	}
 	from := origin{
 		Origin: hook.Origin{Session: session, CWD: p.folders[session]}, Agent: p.name,
-		label: hook.Label(cmp.Or(p.Program(p.name), p.name, Name), p.folders[session]),
+		label: hook.Label(cmp.Or(p.Program(p.name), hook.ReadableName(p.name), Name), p.folders[session]),
 	}
 	p.asked++ // an agent may use an id again
 	q, err := readQuestion(m.Method, m.Params, string(m.ID)+" "+strconv.Itoa(p.asked), p.Run, from, p.calls[key])

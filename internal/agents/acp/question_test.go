@@ -346,7 +346,8 @@ func TestOwnToolsAreNotAskedFor(t *testing.T) {
 func TestUnknownAgentHasItsOwnName(t *testing.T) {
 	t.Parallel()
 	for own, want := range map[string]string{
-		`,"agentInfo":{"name":"qwen-code","version":"1"}`: "qwen-code · shop",
+		`,"agentInfo":{"name":"qwen-code","version":"1"}`:   "qwen-code · shop",
+		`,"agentInfo":{"name":"@cline/core","version":"1"}`: "cline · shop",
 		``: "agent · shop",
 	} {
 		f := newFixture(t)

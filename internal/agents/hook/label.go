@@ -2,6 +2,7 @@ package hook
 
 import (
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -24,6 +25,29 @@ func Label(program, folder string) string {
 		return program
 	}
 	return program + labelSeparator + folder
+}
+
+// clientSuffix matches a name with at least three characters before an end that only describes a client, as in
+// qwen-cli-mcp-client-SERVER and continue-cli-client.
+var clientSuffix = regexp.MustCompile(`(?i)^(.{3,}?)[-_ ]` +
+	`(?:(?:cli[-_ ])?mcp[-_ ]client(?:[-_ ].*)?|(?:cli|mcp|acp)[-_ ](?:cli|client))$`)
+
+// genericPackage matches the name of a package that does not name its program, as in @cline/core.
+var genericPackage = regexp.MustCompile(`(?i)^(?:(?:acp|agent|app|cli|client|core|mcp|sdk)(?:[-_]|$))+$`)
+
+// ReadableName returns the name of a program, from the name that the program sends as a client. It omits the
+// parts that only describe a client, and the scope of a package in npm.
+func ReadableName(name string) string {
+	if scope, inScope, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(scope, "@") && inScope != "" {
+		name = inScope
+		if scope = scope[1:]; scope != "" && genericPackage.MatchString(name) {
+			return scope
+		}
+	}
+	if m := clientSuffix.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
 }
 
 // IsBy reports whether an ask has the label of a program.

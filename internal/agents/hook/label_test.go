@@ -31,3 +31,36 @@ func TestLabelIsProgramAndFolder(t *testing.T) {
 		t.Error("codex2 is taken for codex")
 	}
 }
+
+// A client that Askback does not know is shown by the name of its program. A name that has no other part stays
+// as it is.
+func TestReadableNameOmitsKindOfClient(t *testing.T) {
+	for name, want := range map[string]string{
+		"qwen-cli-mcp-client-askback": "qwen",
+		"qwen-cli-mcp-client-my shop": "qwen",
+		"roo-mcp-client":              "roo",
+		"Roo MCP Client":              "Roo",
+		"continue-cli-client":         "continue",
+		"acme_mcp_cli":                "acme",
+		"@cline/core":                 "cline",
+		"@acme/mcp-client":            "acme",
+		"@acme/robot":                 "robot",
+		"@acme/robot-mcp-client":      "robot",
+		"my-agent":                    "my-agent",
+		"my-mcp-client":               "my-mcp-client",
+		"kimi-cli":                    "kimi-cli",
+		"weather-client":              "weather-client",
+		"mcp-client":                  "mcp-client",
+		"cli-mcp-client":              "cli",
+		"acme-score":                  "acme-score",
+		"@/core":                      "core",
+		"@acme":                       "@acme",
+		"@acme/":                      "@acme/",
+		"a/b":                         "a/b",
+		"":                            "",
+	} {
+		if got := hook.ReadableName(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -27,20 +27,61 @@ var zed = client{
 var qwen = client{
 	packages: "editors",
 	program:  "@qwen-code/qwen-code/cli-entry.js",
-	prepare: func(f *fixture) {
-		f.writeJSON(".qwen/settings.json", map[string]any{
-			"security":  map[string]any{"auth": map[string]any{"selectedType": "openai"}},
-			"general":   map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
-			"privacy":   map[string]any{"usageStatisticsEnabled": false},
-			"telemetry": map[string]any{"enabled": false},
-			"tools":     map[string]any{"approvalMode": "default"},
-		})
-	},
+	prepare:  func(f *fixture) { f.configureQwen(map[string]any{}) },
 	environ: func(f *fixture) []string {
 		return []string{
 			"OPENAI_API_KEY=x", "OPENAI_BASE_URL=" + f.model.url, "OPENAI_MODEL=scripted", "QWEN_CODE_NO_RELAUNCH=true",
 		}
 	},
+}
+
+// configureQwen writes the settings of Qwen Code, with MCP servers.
+func (f *fixture) configureQwen(servers map[string]any) {
+	f.t.Helper()
+	f.writeJSON(".qwen/settings.json", map[string]any{
+		"security":   map[string]any{"auth": map[string]any{"selectedType": "openai"}},
+		"general":    map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
+		"privacy":    map[string]any{"usageStatisticsEnabled": false},
+		"telemetry":  map[string]any{"enabled": false},
+		"tools":      map[string]any{"approvalMode": "default"},
+		"mcpServers": servers,
+	})
+}
+
+// Qwen Code calls the tools of Askback without a terminal if it trusts the server. Otherwise it declines the
+// calls, and no one is asked.
+func TestQwenAsksOverMCPIfItTrustsTheServer(t *testing.T) {
+	t.Parallel()
+	for name, trust := range map[string]bool{"trusted": true, "untrusted": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := qwen
+			c.args = []string{"--prompt"}
+			c.prepare = func(f *fixture) {
+				f.configureQwen(map[string]any{"askback": map[string]any{
+					"command": "askback", "args": []string{"mcp"}, "trust": trust, "alwaysLoadTools": true,
+				}})
+			}
+			f := newFixture(t, c, call{"call_1", "confirm_action", wire})
+			r := f.start("Do it.")
+			if trust {
+				ask := f.Open(1)[0]
+				if ask.Agent != "qwen · project" {
+					t.Errorf("the agent is %q", ask.Agent)
+				}
+				f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
+			}
+			got := f.model.result("call_1")
+			if strings.Contains(got, "Approved by ") != trust {
+				t.Errorf("the model read %q", got)
+			}
+			r.end()
+			page, err := f.Person.List(bounded(t), askback.Query{Status: askback.AnyStatus})
+			if err != nil || (len(page.Items) == 1) != trust {
+				t.Errorf("got %d asks, %v", len(page.Items), err)
+			}
+		})
+	}
 }
 
 // The agents that editors run ask their questions as one ask, with descriptions, and get the answers, also in
