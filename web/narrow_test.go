@@ -65,13 +65,16 @@ func TestChromiumQuestionIsNearTheTopOfAPhone(t *testing.T) {
 		w.open("/asks/" + ask.ID)
 		var got struct {
 			Top, Scrolled float64
-			Choices       int // options that are visible in whole
+			Choices       int  // options that are visible in whole
+			Token         bool // whether the name of the token is visible in whole, beside a long name of the agent
 		}
 		w.Run(chromedp.Evaluate(`(() => {
 			const first = document.querySelector(".question-text .markdown, .call .target, .call .action");
 			const bar = document.querySelector(".bar").getBoundingClientRect().top;
 			const isSeen = (e) => e.getBoundingClientRect().bottom <= bar;
+			const token = document.querySelector(".ask-header .token")?.getBoundingClientRect().right ?? 0;
 			return {
+				Token: token <= document.querySelector(".ask-header .from").getBoundingClientRect().right + 0.5,
 				Top: first.getBoundingClientRect().top, Scrolled: scrollY,
 				Choices: [...document.querySelectorAll(".choice.from-agent > label")].filter(isSeen).length,
 			};
@@ -79,11 +82,32 @@ func TestChromiumQuestionIsNearTheTopOfAPhone(t *testing.T) {
 		if got.Top > maxAbove || got.Scrolled != 0 {
 			t.Errorf("%s: it begins at %v px (scrolled by %v), want at most %d", name, got.Top, got.Scrolled, maxAbove)
 		}
+		if !got.Token {
+			t.Errorf("%s: the name of the token is cut off", name)
+		}
 		if len(ask.Questions) == 1 && got.Choices < 1 {
 			t.Errorf("%s: %d options are visible", name, got.Choices)
 		}
 		w.checkWidth()
 	}
+	c.Check(t)
+}
+
+// A row with buttons names the token of the agent in whole, also on a phone: a long name of the agent proves nothing.
+func TestChromiumRowWithButtonsNamesTheToken(t *testing.T) {
+	c := newChromium(t)
+	r := harmless
+	r.Agent = strings.Repeat("quarterly-reconciliation-", 4) + "agent"
+	c.ask(r)
+	w := c.window(phone)
+	w.login("ana")
+	w.open("/")
+	w.waitUntil(`(() => {
+		const from = document.querySelector(".row.is-quick .from").getBoundingClientRect();
+		const token = document.querySelector(".row.is-quick .token").getBoundingClientRect();
+		return token.right <= from.right + 0.5 && token.bottom <= from.bottom + 0.5;
+	})()`)
+	w.checkWidth()
 	c.Check(t)
 }
 
