@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,6 +67,31 @@ func TestChromiumOpenPageNotifies(t *testing.T) {
 	w.waitUntil(`!document.querySelector("#row-` + seen.ID + `").matches(".is-muted")`)
 	w.Click("#push-state .push-off")
 	w.waitText("This browser does not show notifications.")
+	c.Check(t)
+}
+
+// After ten notifications in a minute, one stands for the others (T18).
+func TestChromiumManyAsksAreFewNotifications(t *testing.T) {
+	c := newWholeChromium(t)
+	w := c.window(desktop)
+	w.allowNotifications(chrome.PermissionSettingGranted)
+	w.login("ana")
+	w.open("/")
+	w.waitForServiceWorker()
+	w.Click("#push-offer .push-on")
+	w.waitUntil(`listening.stream?.readyState === 1`)
+	w.hide()
+	for n := range 13 {
+		c.ask(named(fmt.Sprintf("Question %d?", n)))
+	}
+	if !w.notified(func(n shownNotification) bool {
+		return n.Tag == "askback-more" && n.Title == "More questions wait for you" && n.Path == "/"
+	}, notifyTime) {
+		t.Errorf("the browser shows %+v", w.notifications())
+	}
+	if all := w.notifications(); len(all) > 11 {
+		t.Errorf("the browser shows %d notifications: %+v", len(all), all)
+	}
 	c.Check(t)
 }
 

@@ -50,14 +50,25 @@ function takeMessage(html) {
   if (!row) return;
   const agent = row.querySelector(".from .agent").textContent.trim();
   if (mutedAgents().includes(agent)) return;
-  if (sounds()) playSound();
+  const isMany = tellsMany();
+  if (sounds() && !isMany) playSound();
   if (!notifies()) return;
+  if (isMany) return notify(more);
   notify({
     tag: row.dataset.ask,
     title: quoted(row.querySelector(".headline").textContent.trim()),
     body: `Asked by ${quoted(agent)}` + (row.matches(".is-dangerous") ? ". Marked as dangerous." : ""),
     path: `/asks/${row.dataset.ask}`,
   });
+}
+
+// After ten asks in a minute, one notification stands for the others, so that an agent cannot flood a person (T18).
+const maxTold = 10;
+const told = []; // times of the asks of the last minute
+const more = { tag: "askback-more", title: "More questions wait for you", body: "They are in the inbox.", path: "/" };
+function tellsMany() {
+  while (told[0] < Date.now() - 60000) told.shift();
+  return told.push(Date.now()) > maxTold;
 }
 
 // quoted returns text of an agent in quotation marks, and without any, as in the title of a push message: it cannot
