@@ -38,8 +38,11 @@ func Text(tool string, arguments json.RawMessage) string {
 // is nil if there are no other arguments. text is "" if the call is not of such a tool, or has no plan. It is
 // also "" if a name occurs twice, because another program could read the other value.
 func Cut(tool string, arguments json.RawMessage) (text string, rest json.RawMessage) {
+	if !IsTool(tool) {
+		return "", nil
+	}
 	all, ok := members(arguments)
-	if !ok || !IsTool(tool) {
+	if !ok {
 		return "", nil
 	}
 	at, text := find(all, texts)
@@ -70,8 +73,11 @@ type member struct {
 	value json.RawMessage
 }
 
-// members returns the members of an object, in order. It returns false for another value, and for an object
-// with a name that occurs twice, in any letter case.
+// maxMembers is the maximum number of arguments of a plan. Each name is compared with the others.
+const maxMembers = 100
+
+// members returns the members of an object, in order. It returns false for another value, for an object with more
+// than maxMembers, and for an object with a name that occurs twice, in any letter case.
 func members(object json.RawMessage) (all []member, ok bool) {
 	if !json.Valid(object) || !utf8.Valid(object) {
 		return nil, false
@@ -84,7 +90,7 @@ func members(object json.RawMessage) (all []member, ok bool) {
 		name, err := d.Token()
 		m := member{}
 		m.name, ok = name.(string)
-		if err != nil || !ok || d.Decode(&m.value) != nil ||
+		if err != nil || !ok || len(all) == maxMembers || d.Decode(&m.value) != nil ||
 			slices.ContainsFunc(all, func(o member) bool { return strings.EqualFold(o.name, m.name) }) {
 			return nil, false
 		}

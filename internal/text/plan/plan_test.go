@@ -1,10 +1,19 @@
 package plan_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/askback/askback/internal/text/plan"
 )
+
+// others returns n members of an object.
+func others(n int) (s string) {
+	for i := range n {
+		s += fmt.Sprintf(`,"x%d":1`, i)
+	}
+	return s
+}
 
 func TestPlanIsCutFromTheArguments(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, text, rest string }{
@@ -21,6 +30,8 @@ func TestPlanIsCutFromTheArguments(t *testing.T) {
 		{"ExitPlanMode", `{"plan":"a","Plan":"b"}`, "", ""},
 		{"ExitPlanMode", `{}`, "", ""},
 		{"ExitPlanMode", `[1]`, "", ""},
+		{"ExitPlanMode", `{"plan":"a"` + others(99) + `}`, "a", `{` + others(99)[1:] + `}`},
+		{"ExitPlanMode", `{"plan":"a"` + others(100) + `}`, "", ""},
 		{"ExitPlanMode", `{"plan":`, "", ""},
 		{"ExitPlanMode", ``, "", ""},
 		{"Bash", `{"plan":"a"}`, "", ""},
