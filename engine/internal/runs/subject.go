@@ -91,13 +91,15 @@ func payloadWords(payload json.RawMessage) string {
 
 // firstWords returns the first sentences of a line, or their beginning.
 func firstWords(line string) string {
-	for at := range line {
-		if utf8.RuneCountInString(line[:at]) < minSentence {
-			continue
+	n := 0
+	for at, r := range line {
+		if n > maxFirst {
+			break
 		}
-		if end := line[:at]; strings.ContainsAny(end[len(end)-1:], ".!?") && line[at] == ' ' {
-			return cutWords(end, maxFirst)
+		if n >= minSentence && r == ' ' && strings.ContainsAny(line[at-1:at], ".!?") {
+			return line[:at]
 		}
+		n++
 	}
 	return cutWords(line, maxFirst)
 }
