@@ -142,9 +142,8 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 }
 
 // Login exchanges the secret of a log-in link for the secret of a new token of the browser from. The token is
-// valid for
-// [limits.BrowserTime], but no longer than the token that created the link. A link works once. The error is
-// [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
+// valid for [limits.BrowserTime], but no longer than the token that created the link. A link works once. The error
+// is [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(
 	ctx context.Context, secret string, from askback.Browser,
 ) (browserSecret string, err error) {

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -28,12 +29,7 @@ var quietPrefixes = []string{"fs/", "terminal/", "mcp/", "craft/drainMidTurnQueu
 
 // asksNothing reports whether a request of this method is known to ask people nothing.
 func asksNothing(method string) bool {
-	for _, prefix := range quietPrefixes {
-		if strings.HasPrefix(method, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(quietPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
 // readCursorQuestion reads a request cursor/ask_question. Each question has options with ids, and the answer
