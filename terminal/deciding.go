@@ -246,6 +246,7 @@ func (p *picker) showAll() tea.Cmd {
 	o.Style = false
 	f := newFrame(o)
 	f.ask(p.ask)
+	f.asJSON(p.ask)
 	page := func() error { return p.options.Page(p.ctx, f.b.String()) }
 	return tea.Exec(&external{p.host, p.ctx, page}, func(err error) tea.Msg { return pagedMsg{p, err} })
 }

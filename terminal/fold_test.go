@@ -66,7 +66,7 @@ func TestShortCallIsNotFolded(t *testing.T) {
 		got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if strings.Count(drawn, "\"line ") != 190 {
+	if strings.Count(drawn, "“line ") != 190 {
 		t.Errorf("want all lines in\n%s", drawn)
 	}
 }

@@ -177,7 +177,7 @@ func TestNothingIsTruncated(t *testing.T) {
 		t.Fatal(len(pages), err)
 	}
 	exact, prose, _ := strings.Cut(pages[0], "what the agent says")
-	if got := rightOfGutter(exact, ""); !strings.Contains(got, `"script": "`+long+`"`) {
+	if got := rightOfGutter(exact, ""); !strings.Contains(got, "script: “"+long+"”") {
 		t.Error("the arguments are not complete")
 	}
 	if got := rightOfGutter(prose, " "); strings.Count(got, "prose") != 5_001 {

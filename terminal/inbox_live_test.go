@@ -179,7 +179,7 @@ func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 		f.open(f.ana, width)
 		f.press("x", "j", "x", "j", "x", "a")
 		f.pass(time.Second)
-		f.shows(width, `(?s)Approve 3 calls\?.*"n": 1.*"n": 2.*"n": 3.*Enter: approve 3 calls`)
+		f.shows(width, `(?s)Approve 3 calls\?.*n: 1\b.*n: 2\b.*n: 3\b.*Enter: approve 3 calls`)
 		if _, err := f.ben.Answer(context.Background(), ids[1], askback.Decide(askback.Deny, "")); err != nil {
 			t.Fatal(err)
 		}

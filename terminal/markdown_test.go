@@ -103,9 +103,9 @@ func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 	}
 	for _, want := range []string{
 		" agent │\u200e סוכן <\u200e סבא <\u200e אב\n", "  tool │\u200e מחק\n",
-		"│\u200e   \"\u200eנתיב\"\u200e:\u200e \"\u200eבית/\u200eישן\"\u200e,\u200e\n",
-		"│\u200e     \"\u200eא\"\u200e,\u200e\n", " title │\u200e שלום\n", "  says │\u200e אני מוחק, ורק 23 קבצים.\n",
-		"│\u200e > \u0646\u0639\u0645 (a)\n", "       │   \"ok\": [\n",
+		"  with │\u200e נתיב:\u200e “בית/\u200eישן”\n",
+		"│\u200e   -\u200e “א”\n", " title │\u200e שלום\n", "  says │\u200e אני מוחק, ורק 23 קבצים.\n",
+		"│\u200e > \u0646\u0639\u0645 (a)\n", "       │ ok: 2 items\n",
 	} {
 		if !strings.Contains(drawn, want) {
 			t.Errorf("%q is missing in\n%q", want, drawn)

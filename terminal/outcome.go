@@ -60,6 +60,6 @@ func (f *frame) decisionDetails(o *view.Outcome) {
 	f.text("reason", plain, o.Reason)
 	if o.Arguments.String() != "" {
 		f.message("Approved with other arguments than the agent asked for. These may run:")
-		f.exact("with", plain, o.Arguments)
+		f.exact("with", plain, o.Lines)
 	}
 }

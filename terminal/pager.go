@@ -27,6 +27,7 @@ func (d *dialog) showAll() {
 	options.Style = false // a pager may not interpret escape sequences
 	f := newFrame(options)
 	f.ask(d.ask)
+	f.asJSON(d.ask)
 	err := errors.ErrUnsupported
 	if d.options.Page != nil {
 		err = d.options.Page(d.ctx, f.b.String())

@@ -170,9 +170,17 @@ func (f *frame) arguments(c *view.Confirmation) {
 			f.exact("with", plain, c.Plan.Others)
 		}
 	case !c.Own:
-		f.exact("with", plain, c.Arguments)
+		f.exact("with", plain, c.Lines)
 	case c.Details.String() != "":
 		f.exact("about", plain, c.Details)
+	}
+}
+
+// asJSON draws the arguments of a call as JSON, unless they were drawn as JSON.
+func (f *frame) asJSON(a view.Ask) {
+	if c := a.Confirmation; c != nil && !c.Own && (c.Lines != c.Arguments || c.Plan != nil) {
+		f.rule("the same arguments as JSON")
+		f.exact("with", plain, c.Arguments)
 	}
 }
 

@@ -143,8 +143,7 @@ func (p *picker) briefQuestion() []string {
 func (p *picker) drawEdited(f *frame) {
 	if p.call.form.Edited() {
 		f.rule("you changed the arguments")
-		text, _ := view.FormatJSON(json.RawMessage(p.call.form.Input))
-		f.exact("with", plain, text)
+		f.exact("with", plain, view.ArgumentLines(json.RawMessage(p.call.form.Input)))
 	}
 }
 

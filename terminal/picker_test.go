@@ -293,7 +293,7 @@ func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	p.Press("a")
 	p.Arm()
 	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen, "you changed the arguments") ||
-		!strings.Contains(screen, `"path": "/tmp/x"`) {
+		!strings.Contains(screen, "path: “/tmp/x”") {
 		t.Errorf("got\n%s", screen)
 	}
 	p.Press("a")

@@ -69,7 +69,7 @@ func TestActionIsShownAsText(t *testing.T) {
 	}
 	a.Confirmation.Description = "Look at the cluster"
 	_, drawn, _ = runScript(a, true, "n\n")
-	for _, words := range []string{"tool │ confirm_action", `"action": "Delete the cluster?"`, "Look at the cluster"} {
+	for _, words := range []string{"tool │ confirm_action", "action: “Delete the cluster?”", "Look at the cluster"} {
 		if !strings.Contains(drawn, words) {
 			t.Errorf("%q is missing:\n%s", words, drawn)
 		}

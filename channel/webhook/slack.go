@@ -264,10 +264,15 @@ func (w *slackWriter) confirmation(c askback.Confirmation) {
 		return
 	}
 	w.add(block(c.Description), labeled("Tool", c.ToolName), labeled("Server", c.Server))
-	if s := pretty(c.Input); s != "" {
-		w.add("Arguments:", s)
-	}
+	w.arguments("Arguments:", c.Input)
 	w.add(labeled("Preview", c.InputPreview), labeled("Context", c.Context))
+}
+
+// arguments adds arguments and their label, unless raw is empty.
+func (w *slackWriter) arguments(label string, raw json.RawMessage) {
+	if pretty(raw) != "" {
+		w.add(label, "     "+indent(view.ArgumentLines(raw).String()))
+	}
 }
 
 func (w *slackWriter) outcome(a askback.Ask, o askback.Outcome) {
@@ -295,9 +300,7 @@ func (w *slackWriter) outcome(a askback.Ask, o askback.Outcome) {
 	if o.Defaulted {
 		w.add("No one answered in time. The agent's default answer is used.")
 	}
-	if s := pretty(o.Input); s != "" {
-		w.add("Arguments as edited:", s)
-	}
+	w.arguments("Arguments as edited:", o.Input)
 	w.add(labeled("Comment", o.Comment), labeled("Reason", o.Reason))
 }
 

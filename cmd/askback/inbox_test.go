@@ -91,7 +91,7 @@ func TestInboxEditsArguments(t *testing.T) {
 	ask := launch(t, env, "ask", "--json", "--file", file)
 	s.waitForScreen(`a approve`)
 	s.typeKeys("e")
-	s.waitForScreen(`(?s)you changed the arguments.*"path": "new".*a approve`)
+	s.waitForScreen(`(?s)you changed the arguments.*path: “new”.*a approve`)
 	s.typeKeys("a")
 	s.waitForScreen(`Sent: approved with other arguments`)
 	if !ask.wait() || !strings.Contains(ask.out.String(), `"new"`) {

@@ -143,7 +143,7 @@ func TestPanelEditsArguments(t *testing.T) {
 	}
 	s := startPanel(t, env, "askback", "ask", "--json", "--file", file)
 	s.typeKeys("e")
-	s.waitForScreen(`(?s)you changed the arguments.*"path": "new".*a approve`)
+	s.waitForScreen(`(?s)you changed the arguments.*path: “new”.*a approve`)
 	s.typeKeys("a")
 	s.waitExit(0)
 	s.waitForScreen(`"path":\s*"new"`)

@@ -126,14 +126,6 @@ func hasBackground(a view.Ask) bool {
 	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
 }
 
-// emptyValue returns the sign for an object without fields or an array without items.
-func emptyValue(v view.Value) string {
-	if v.Kind == view.ArrayValue {
-		return "[ ] empty list"
-	}
-	return "{ } empty"
-}
-
 // diffClass returns the CSS class for a line of a comparison.
 func diffClass(l view.DiffLine) string {
 	switch l.Sign {

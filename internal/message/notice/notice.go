@@ -201,7 +201,7 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	}
 	switch {
 	case call.Plan == nil:
-		lines = append(append(lines, Own("Arguments:")), quoteExact(call.Arguments)...)
+		lines = append(append(lines, Own("Arguments:")), quoteExact(call.Lines)...)
 	default:
 		lines = append(append(lines, Own("Plan:")), quoteExact(call.Plan.Exact)...)
 		if others := call.Plan.Others; others.String() != "" {

@@ -88,7 +88,8 @@ type Claim struct {
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
-	Arguments     safetext.Text // formatted; see [FormatJSON]
+	Arguments     safetext.Text // formatted as JSON; see [FormatJSON]
+	Lines         safetext.Text // the arguments for messages and terminals; see [ArgumentLines]
 	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
 	Changes       []TextChange  // the text that the call replaces, for tools that edit files
@@ -264,6 +265,9 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)),
 		PreviewMarkdown: formattedPreview(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
+	}
+	if call.Lines = f.text; tree != nil {
+		call.Lines = tree.text()
 	}
 	if own {
 		call.setAction(action, details)

@@ -15,7 +15,8 @@ type Outcome struct {
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // the edited arguments; empty if the person edited no arguments
+	Arguments safetext.Text // the edited arguments as JSON; empty if the person edited no arguments
+	Lines     safetext.Text // the edited arguments as by [ArgumentLines]
 	Changes   []DiffLine    // changes of the person to the arguments
 	Grant     safetext.Text // id of the standing approval that was made with the answer, or that gave the answer
 	At        time.Time
@@ -40,7 +41,7 @@ func outcome(o askback.Outcome) *Outcome {
 		Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
 	}
 	if len(o.Input) > 0 {
-		v.Arguments = c.json(o.Input)
+		v.Arguments, v.Lines = c.json(o.Input), ArgumentLines(o.Input)
 	}
 	for _, a := range o.Answers {
 		answer := Answer{Question: c.markdown(a.Question), Notes: c.block(a.Notes)}

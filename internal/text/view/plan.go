@@ -14,7 +14,7 @@ import (
 type Plan struct {
 	Document Markdown
 	Exact    safetext.Text // the plan as it was sent
-	Others   safetext.Text // the other arguments, formatted; empty without other arguments
+	Others   safetext.Text // the other arguments, as by [ArgumentLines]; empty without other arguments
 
 	heading string // the heading of the plan, or ""
 }
@@ -33,7 +33,7 @@ func (c *cleaner) setPlan(call *Confirmation, of askback.Confirmation) {
 		call.Description = nil // it only repeats the plan
 	}
 	if others != nil {
-		call.Plan.Others = c.json(others)
+		call.Plan.Others = ArgumentLines(others)
 		call.Rest = treeOf(others)
 	}
 	call.setPlanLine(text, others != nil)
@@ -60,7 +60,7 @@ func (c *Confirmation) setPlanLine(text string, more bool) {
 func (c *Confirmation) changesTo(input json.RawMessage, formatted safetext.Text) []DiffLine {
 	if c.Plan != nil {
 		text, others := plan.Cut(c.tool, input)
-		if rest, _ := FormatJSON(others); text != "" && rest.String() == c.Plan.Others.String() {
+		if rest := ArgumentLines(others); text != "" && rest == c.Plan.Others {
 			return Diff(c.Plan.Exact.String(), safetext.Code(text).String())
 		}
 	}

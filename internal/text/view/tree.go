@@ -70,6 +70,14 @@ func (v Value) SizeWords() string {
 	return v.Size.String()
 }
 
+// EmptySign returns the sign for an object without fields or an array without items.
+func (v Value) EmptySign() string {
+	if v.Kind == ArrayValue {
+		return "[ ] empty list"
+	}
+	return "{ } empty"
+}
+
 // Limits of a tree that is shown. Larger arguments are shown only as text.
 const (
 	maxTreeValues = 400
