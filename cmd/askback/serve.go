@@ -88,7 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	}
 	defer stopDebug()
 	return c.serve(ctx, io, all, o, func(at *connection.Instance) {
-		warnOfLogin(log, file)
+		warnOfSettings(log, file, o.PublicURL)
 		front.watch(ctx, settings, at)
 	})
 }
@@ -131,6 +131,15 @@ func warnOfAddress(log *slog.Logger, o connection.Options) {
 		log.Warn(
 			"without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS",
 		)
+	}
+}
+
+// warnOfSettings logs a warning if no person can log in, and if people get messages without a link that a phone opens.
+func warnOfSettings(log *slog.Logger, file config.Config, publicURL string) {
+	warnOfLogin(log, file)
+	linked := file.LinkedChannels()
+	if problem := config.LinkProblem(publicURL); problem != "" && len(linked) > 0 {
+		log.Warn(problem+": "+config.FixOfLinks, "channels", strings.Join(linked, ", "))
 	}
 }
 

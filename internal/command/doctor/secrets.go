@@ -5,15 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/store"
 )
@@ -91,29 +89,14 @@ func (d *doctor) checkSecrets(all []store.Record) {
 // checkChannels warns if messages of a channel have no link that a phone can open.
 func (d *doctor) checkChannels() {
 	const check = "channels"
-	var linked []string
-	for k := range d.file.EachChannel() {
-		if k.Linked {
-			linked = append(linked, "channels."+k.Name)
-		}
-	}
+	linked := d.file.LinkedChannels()
 	if len(linked) == 0 {
 		return
 	}
-	slices.Sort(linked)
-	names := strings.Join(linked, ", ")
-	const fix = "set public_url to the address where people reach this server, or give askback serve --public-url"
-	u, err := url.Parse(d.file.PublicURL)
-	switch {
-	case d.file.PublicURL == "":
-		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and asks that "+
-			"need the page cannot be answered on a phone", names)
-	case err == nil && egress.IsLoopback(u.Host):
-		d.Warn(check, fix,
-			"%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens",
-			names, d.file.PublicURL)
-	default:
-		d.OK(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL,
-			d.file.PublicURL)
+	names, public := strings.Join(linked, ", "), d.file.PublicURL
+	if problem := config.LinkProblem(public); problem != "" {
+		d.Warn(check, config.FixOfLinks, "%s: %s", names, problem)
+		return
 	}
+	d.OK(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, public, public)
 }

@@ -2,9 +2,12 @@ package config
 
 import (
 	"iter"
+	"net/url"
+	"slices"
 
 	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/channels/kinds"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/settings"
 )
 
@@ -35,4 +38,33 @@ func (l *loader) channels(c *Config) func(settings.Value) {
 		}}
 	}
 	return l.Group(table)
+}
+
+// LinkedChannels returns the channels in the settings whose messages link to pages, such as "channels.email".
+func (c Config) LinkedChannels() (names []string) {
+	for k := range c.EachChannel() {
+		if k.Linked {
+			names = append(names, "channels."+k.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// FixOfLinks describes how to remove the reason that [LinkProblem] returns.
+const FixOfLinks = "set public_url to the address where people reach this server, or give askback serve --public-url"
+
+// LinkProblem returns the reason why messages have no link that a phone opens, and its effect. It returns "" if the
+// address can be opened elsewhere.
+func LinkProblem(publicURL string) string {
+	const effect = ", so messages have no link that a phone opens, and asks that need the page, such as dangerous " +
+		"calls and several questions, cannot be answered on a phone"
+	u, err := url.Parse(publicURL)
+	switch {
+	case publicURL == "":
+		return "public_url is not set" + effect
+	case err == nil && egress.IsLoopback(u.Host):
+		return "public_url is " + publicURL + ", which only this machine reaches" + effect
+	}
+	return ""
 }
