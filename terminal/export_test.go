@@ -32,7 +32,7 @@ func OpenTestPanelAfter(a view.Ask, o Options, typedAhead bool) *TestPanel {
 	t.p = newPicker(context.Background(), a, o)
 	t.p.painter.out = &t.out
 	if typedAhead {
-		t.p.guard.typedAhead(o.Now())
+		t.p.typedAhead()
 	}
 	t.p.Init()
 	t.p.draw()

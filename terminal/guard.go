@@ -106,6 +106,20 @@ func (g *guard) notice() string {
 	return ""
 }
 
+// discardedKeys is a message that stays on the screen when the panel is gone. The keys may have been a command that a
+// person pasted after the command that asks.
+const discardedKeys = "Text that was typed or pasted before this appeared was discarded. If it was a command, enter " +
+	"it again afterwards."
+
+// typedAhead records that keys were typed before they could be read, and writes above the panel that they were
+// discarded.
+func (p *picker) typedAhead() {
+	p.guard.typedAhead(p.options.now())
+	f := p.newFrame()
+	f.message(discardedKeys)
+	p.above = append(p.above, f.lines()...)
+}
+
 // arm makes the panel ignore keys that answer until there is a pause without keys, because the content of the
 // screen has changed. The returned command sends an armedMsg after the pause.
 func (p *picker) arm() tea.Cmd {

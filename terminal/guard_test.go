@@ -54,6 +54,23 @@ func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	}
 }
 
+// The note on discarded text is still there when the panel is gone. Without discarded text there is no note.
+func TestNoteOnDiscardedTextStays(t *testing.T) {
+	for _, typedAhead := range []bool{true, false} {
+		p := terminal.OpenTestPanelAfter(view.Of(databaseAsk()), terminal.Options{Human: true, Style: true}, typedAhead)
+		p.Pass(time.Minute)
+		p.Press("1", "enter")
+		if _, err := p.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		screen := screenText(p.Drawn(), 80, 60)
+		if got := strings.Contains(screen, "was discarded."); got != typedAhead ||
+			!strings.Contains(screen, "PostgreSQL") || strings.Contains(screen, "Askback · question") {
+			t.Errorf("typed ahead %v: got\n%s", typedAhead, screen)
+		}
+	}
+}
+
 // If a person types fast, a text decides nothing, even if it begins when a call can be decided. A slow text
 // decides nothing if its first letter has no meaning.
 func TestTextDecidesNoCallOnTheScreen(t *testing.T) {

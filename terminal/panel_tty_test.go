@@ -160,3 +160,15 @@ func TestBurstInAPanelIsText(t *testing.T) {
 	}
 	p.waitForWords(fmt.Sprintf("%q", "["+text+"]"))
 }
+
+// Text that was typed or pasted before an ask appeared, such as the next command, is discarded, and the person reads
+// that, in a panel and in a prompt (C5).
+func TestDiscardedTextIsNamed(t *testing.T) {
+	for _, env := range []string{panelOf + "options", "1"} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+			p := startProgram(t, "askback confirm 'Go?'\n", programEnv+"="+env)
+			p.waitForWords("Text that was typed or pasted before this appeared was discarded.")
+		})
+	}
+}

@@ -68,7 +68,7 @@ func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	program := newProgram(ctx, m, keys, m.width, m.height)
 	m.tty = p.tty
 	if p.tty.typedAhead() {
-		m.guard.typedAhead(p.options.now())
+		m.typedAhead()
 	}
 	if err := p.tty.Discard(); err != nil {
 		return nil, err

@@ -169,6 +169,11 @@ func (d *dialog) discardEarlier() {
 	if tty, ok := d.lines.in.(interface{ Prepare() }); ok {
 		tty.Prepare()
 	}
+	if tty, ok := d.lines.in.(interface{ typedAhead() bool }); ok && d.options.Human && tty.typedAhead() {
+		f := newFrame(d.options)
+		f.message(discardedKeys)
+		d.draw(f)
+	}
 	d.discardTyped()
 }
 
