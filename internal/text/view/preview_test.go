@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/askback/askback"
@@ -65,11 +66,13 @@ func TestOnlyProseIsFormattedInPreviews(t *testing.T) {
 		"- **removed** line\n+ **added** line":                                             false,
 		"+------+------+\n| Logo | Cart |\n+------+------+":                                false,
 		"┌────┐\n│ ** │\n└────┘ **x**":                                                     false,
-		"a | **b** | c":        false,
-		"<b>**x**</b>":         false,
-		"SELECT **x**\nFROM t": false,
-		"name     **value**":   false,
-		"``` **x**":            false,
+		"a | **b** | c":                     false,
+		"<b>**x**</b>":                      false,
+		"SELECT **x**\nFROM t":              false,
+		"name     **value**":                false,
+		"``` **x**":                         false,
+		strings.Repeat("a **word** ", 1000): true,
+		strings.Repeat("a **word** ", 2000): false, // a file
 	} {
 		a := view.Of(askback.Ask{
 			Questions:    []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}},

@@ -7,13 +7,16 @@ import (
 	"github.com/askback/askback/internal/text/markdown"
 )
 
+// maxProse is the size limit, in bytes, of a preview that may be Markdown to be read. Each view of an ask reads it.
+const maxProse = 20_000
+
 // formattedPreview returns a preview as formatted text, if it has blocks of code or is Markdown to be read, such
-// as a letter or a table. Otherwise it returns nil, and the preview is shown exactly: code or a drawing.
+// as a letter or a table. Otherwise it returns nil, and the preview is shown exactly: code, a drawing or a file.
 func formattedPreview(s string) Markdown {
 	if doc := fenced(s); doc != nil {
 		return doc
 	}
-	if strings.Contains(s, "```") || !isProse(s) {
+	if len(s) > maxProse || strings.Contains(s, "```") || !isProse(s) {
 		return nil
 	}
 	return markdown.Parse(s)
