@@ -159,3 +159,36 @@ func (f *fixture) pressUntilCancelled(s *screen, key string, ask askback.Ask) {
 	})
 	f.wantCancelled(ask)
 }
+
+// Without a terminal, Claude Code asks about plans only with the permission tool. Without it, the model cannot
+// leave plan mode (D2, F9).
+func TestPersonDecidesAboutPlansWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	for name, w := range permissionSetups() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, w)
+			f.model.script = []turn{
+				f.writePlan("toolu_1", planned), exitPlanMode("toolu_2"), exitPlanMode("toolu_3"), text("Done."),
+			}
+			args := []string{"--permission-mode", "plan", "Plan it."}
+			if w.noHooks {
+				args = append(args, withPermissionTool...)
+			}
+			r := f.start(args...)
+			if w.noHooks {
+				f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "do step 2 last"})
+				f.wantErrorResult("toolu_2", `Denied by "ana"`, "do step 2 last")
+				ask := f.Open(1)[0]
+				input := strings.Replace(string(ask.Confirmation.Input), "2. Switch.", "2. Test.", 1)
+				f.Answer(ask.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(input)})
+				f.wantResult("toolu_3", "User has approved your plan", "2. Test.")
+			} else {
+				f.wantErrorResult("toolu_3", "No such tool available: ExitPlanMode")
+			}
+			if e := r.end(); e.IsError || e.Result != "Done." {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
