@@ -53,7 +53,7 @@ func TestChromiumSearchAppliesWhileItIsTyped(t *testing.T) {
 	c.Check(t)
 }
 
-// The history and the sessions are searched in the same way.
+// The history is searched in the same way.
 func TestChromiumHistoryIsSearchedWhileItIsTyped(t *testing.T) {
 	c := newChromium(t)
 	for _, text := range []string{"Apply the terraform plan?", "Which colour?"} {
