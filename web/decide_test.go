@@ -232,6 +232,32 @@ func TestChromiumHeldKeyOpensTheRowWhereItStops(t *testing.T) {
 	c.Check(t)
 }
 
+// Next to the list, the empty pane opens the row that is the first now. Opening is no claim and no answer, and the way
+// back leads to the list.
+func TestChromiumEmptyPaneOpensTheFirst(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	first, second := c.ask(label("first")), c.ask(label("second"))
+	w.open("/")
+	if _, err := c.client(askback.Responder, "ana").Decline(t.Context(), first.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.waitUntil(`document.querySelectorAll("#list > .row:not(.is-settled)").length === 1`)
+	w.Run(chromedp.Click(".open-first"))
+	w.waitUntil(`location.pathname === "/asks/` + second.ID + `" && document.querySelector("form.ask") !== null`)
+	if a := c.get(second.ID); a.Settled() || len(a.Claims) > 0 {
+		t.Errorf("after opening, got status %s and claims %v", a.Status, a.Claims)
+	}
+	w.Run(chromedp.Evaluate(`history.back()`, nil))
+	w.waitUntil(`location.pathname === "/" && document.querySelector(".open-first") !== null`)
+	narrow := c.window(phone)
+	narrow.login("ana")
+	narrow.open("/")
+	narrow.waitUntil(`getComputedStyle(document.querySelector(".empty-detail")).display === "none"`)
+	c.Check(t)
+}
+
 // The page that decides several calls, and the list with its boxes, are accessible.
 func TestChromiumDecidePagesAreAccessible(t *testing.T) {
 	racedetector.Omit(t)

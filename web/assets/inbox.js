@@ -375,6 +375,14 @@ function move(step, held) {
   move.timer = setTimeout(() => open(row), restTime);
 }
 
+// The link of the empty pane opens the first row of the list as it is now, which may be another than the link has.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest?.(".open-first") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  event.stopPropagation(); // htmx would follow the link
+  move(1);
+}, true);
+
 // choose picks the n-th option of the first question without an answer.
 function choose(n) {
   const questions = [...document.querySelectorAll("form.ask fieldset.question")];
