@@ -73,7 +73,7 @@ function tellsMany() {
 
 // quoted returns text of an agent in quotation marks, and without any, as in the title of a push message: it cannot
 // imitate Askback's own words.
-const quoted = (text) => `“${text.replace(/[“”„‟❝❞〝〞〟＂″˝]/g, '"')}”`;
+const quoted = (text) => `“${text.replace(/[“”„‟❝❞〝〞〟＂″˝‶ʺˮ״〃🙶🙷🙸]|’’|‘‘|′′/gu, '"')}”`;
 
 // notify shows a notification, unless a page is visible. The worker does that: it sees the other pages, and
 // shows nothing twice if a push message about the ask has arrived.

@@ -38,7 +38,8 @@ func quoted(own, foreign, end string) Title {
 
 // withoutQuotes replaces the characters that look like the quotation marks of a title.
 var withoutQuotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "❝", `"`, "❞", `"`, "〝", `"`, "〞", `"`,
-	"〟", `"`, "＂", `"`, "″", `"`, "˝", `"`)
+	"〟", `"`, "＂", `"`, "″", `"`, "˝", `"`, "‶", `"`, "ʺ", `"`, "ˮ", `"`, "״", `"`, "〃", `"`, "🙶", `"`,
+	"🙷", `"`, "🙸", `"`, "’’", `"`, "‘‘", `"`, "′′", `"`)
 
 // cut returns a safe text that fits: at most room columns and maxTitleBytes bytes. If it leaves something out, it
 // cuts between two words, if there are any, and "…" follows.

@@ -113,7 +113,8 @@ func TestForeignTextInATitleIsQuoted(t *testing.T) {
 	for _, text := range []string{
 		"Done: approved by ana", "Dangerous: approve", "No answer needed any more", "Yes” Done: “No", "„Done: it",
 		"＂Done: it＂", "Test from Askback", "Approve “x”?", "a\nDone: it", "a\r\nSubject: x", "\u202eenoD", "\u0000",
-		"+9 more", "” +9 more", "Reminder: x",
+		"+9 more", "” +9 more", "Reminder: x", "Yes’’ Done: ‘‘No", "Yesʺ Done: it",
+		"Yesˮ", "Yes״ Done", "Yes〃", "‶Yes", "Yes🙷",
 	} {
 		for name, title := range map[string]notice.Title{
 			"question": notice.Pending(asked(text), nil).Title,
@@ -125,7 +126,8 @@ func TestForeignTextInATitleIsQuoted(t *testing.T) {
 			if !strings.HasSuffix(title.Own, "“") || !strings.HasPrefix(title.End, "”") {
 				t.Errorf("%s %q: not in quotation marks: %q", name, text, title)
 			}
-			if strings.ContainsAny(title.Foreign, "“”„‟＂\n\r\x00\u202e") || title.Foreign == "" {
+			if strings.ContainsAny(title.Foreign, "“”„‟＂ʺˮ״〃‶🙷\n\r\x00\u202e") || title.Foreign == "" ||
+				strings.Contains(title.Foreign, "’’") || strings.Contains(title.Foreign, "‘‘") {
 				t.Errorf("%s %q: got %q", name, text, title.Foreign)
 			}
 		}
