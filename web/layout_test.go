@@ -109,7 +109,8 @@ func TestChromiumPageNamesWhatIsMissing(t *testing.T) {
 	got = append(got, missing())
 	w.typeInto("#q1-other", "MariaDB")
 	got = append(got, missing())
-	if want := []string{"Still to answer: question 1, 2", "Still to answer: question 1", ""}; !slices.Equal(got, want) {
+	want := []string{"Still to answer: questions 1 and 2", "Still to answer: question 1", ""}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	w.open("/asks/" + c.ask(free).ID)

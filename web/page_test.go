@@ -174,7 +174,7 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	for _, part := range []string{
 		"Dangerous: approval needed", "db.migrate", "warehouse", "Marked as dangerous", "Exact arguments",
 		"database prod", "drop table orders", "As JSON", `"database": "prod"`, "The agent's own words", "Routine",
-		"Allow this call?",
+		"Approves exactly these arguments",
 	} {
 		next := strings.Index(all, part)
 		if next <= at {

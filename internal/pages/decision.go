@@ -52,3 +52,14 @@ func fieldRows(t view.RawText) int {
 func mustRead(c *view.Confirmation) bool {
 	return c.Dangerous || len(c.Warnings) > 0 || rowCount(c.Arguments) > longPreview
 }
+
+// whyBelow returns the reason why the Approve button is at the end of a call, for [mustRead].
+func whyBelow(c *view.Confirmation) string {
+	switch {
+	case c.Dangerous:
+		return "Dangerous: read it all before you approve."
+	case len(c.Warnings) > 0:
+		return "Warnings: read them before you approve."
+	}
+	return "Long: read it all before you approve."
+}

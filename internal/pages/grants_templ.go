@@ -852,7 +852,7 @@ func grant(f Frame, g view.Grant, withAgent, mayRevoke bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = codeBlock("Exact arguments", g.Arguments).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = callBlock("Exact arguments", g.Arguments).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

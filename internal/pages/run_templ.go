@@ -292,7 +292,7 @@ func callDetails(c view.Call) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = codeBlock("Arguments", c.Arguments).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = callBlock("Arguments", c.Arguments).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -962,7 +962,7 @@ func result(f Frame, a view.Ask) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = codeBlock("Requested by the agent, and not approved", a.Confirmation.Arguments).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = callBlock("Requested by the agent, and not approved", a.Confirmation.Arguments).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -16,10 +16,13 @@ const longWord = 16
 
 // breakable writes a text in which a browser breaks a long identifier between its parts, such as before Split in
 // TestCheckoutSplitPayments. The text stays the same, also when it is copied.
-func breakable(t view.Text) templ.Component {
+func breakable(t view.Text) templ.Component { return breakableString(t.String()) }
+
+// breakableString is like [breakable], for a part of a text.
+func breakableString(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
-		for i, part := range wordParts(t.String()) {
+		for i, part := range wordParts(s) {
 			if i > 0 {
 				b.WriteString("<wbr>")
 			}
@@ -28,6 +31,13 @@ func breakable(t view.Text) templ.Component {
 		_, err := io.WriteString(w, b.String())
 		return err
 	})
+}
+
+// pathParts splits the path of a file after its last separator.
+func pathParts(t view.Text) (folder, name string) {
+	s := t.String()
+	at := strings.LastIndexAny(strings.TrimRight(s, `/\`), `/\`) + 1
+	return s[:at], s[at:]
 }
 
 // wordParts splits a text at the places inside of long words at which it may be broken: before a capital after a

@@ -70,7 +70,7 @@ function decideSoon(selector) {
 }
 
 // Elements that decide or choose when they are pressed.
-const deciding = "form.ask button, form.ask .choice label, form.quick button, form.bulk .bar button";
+const deciding = "form.ask button, form.ask .choice label, form.quick button, form.bulk button[name=action]";
 
 // signOf returns the effect of a press on an element. A page that changes in place may give the
 // same element another effect.

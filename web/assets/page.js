@@ -59,7 +59,8 @@ function showMissing() {
     q.querySelector("textarea[id$='-other']")?.value.trim();
   const missing = questions.flatMap((q, i) => (q.hasAttribute("data-required") && !isAnswered(q) ? [i + 1] : []));
   let text = "";
-  if (missing.length > 0 && questions.length > 1) text = `Still to answer: question ${missing.join(", ")}`;
+  if (missing.length > 1) text = `Still to answer: questions ${missing.slice(0, -1).join(", ")} and ${missing.at(-1)}`;
+  else if (missing.length > 0 && questions.length > 1) text = `Still to answer: question ${missing[0]}`;
   else if (missing.length > 0)
     text = questions[0].querySelector(".choice") ? "Choose an answer, then send it." : "Write an answer, then send it.";
   place.hidden = text === "";
@@ -68,3 +69,16 @@ function showMissing() {
 document.addEventListener("input", showMissing);
 document.addEventListener("DOMContentLoaded", showMissing);
 document.addEventListener("htmx:finally:swap", showMissing);
+
+// The link in the bar that leads to the Approve button is hidden while that button is on the screen.
+const approveOnScreen = new IntersectionObserver((entries) => {
+  for (const entry of entries)
+    for (const link of entry.target.closest("form").querySelectorAll(".to-approve"))
+      link.classList.toggle("is-there", entry.intersectionRatio === 1);
+}, { threshold: 1 });
+function watchApprove() {
+  approveOnScreen.disconnect();
+  for (const button of document.querySelectorAll("#approve .approve-once")) approveOnScreen.observe(button);
+}
+document.addEventListener("DOMContentLoaded", watchApprove);
+document.addEventListener("htmx:finally:swap", watchApprove);

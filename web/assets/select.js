@@ -89,7 +89,7 @@ function countBoxes() {
   const form = document.querySelector("form.bulk");
   if (!form) return;
   const n = form.querySelectorAll("input[name=ask]:checked").length;
-  for (const button of form.querySelectorAll(".bar button")) {
+  for (const button of form.querySelectorAll("button[name=action]")) {
     button.textContent = (button.value === "approve" ? "Approve " : "Deny ") + n;
     button.disabled = n === 0;
   }
