@@ -137,3 +137,25 @@ func TestChromiumPanelsAndControlsAreToldApart(t *testing.T) {
 	}
 	c.Check(t)
 }
+
+// Snooze, Reassign and Mute are on one line, in the same size and color.
+func TestChromiumActionsBelowAnAskAreOneRow(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	w.open("/asks/" + c.ask(single).ID)
+	w.waitUntil(`(() => {
+		const row = [".snooze summary", ".reassign-link", ".mute-switch"].map((s) => document.querySelector(s));
+		const looks = row.map((e) => {
+			const s = getComputedStyle(e), r = e.getBoundingClientRect();
+			return [r.top, r.height, s.color, s.fontSize, s.fontWeight].join();
+		});
+		return new Set(looks).size === 1;
+	})()`)
+	w.Click(".snooze summary")
+	w.waitUntil(`(() => {
+		const top = (s) => document.querySelector(s).getBoundingClientRect().top;
+		return document.querySelector("#snooze").open && top(".snooze summary") < top(".reassign-link");
+	})()`)
+	c.Check(t)
+}

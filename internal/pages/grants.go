@@ -65,5 +65,5 @@ func argumentsSummary(g view.Grant) string {
 	if g.Exact {
 		return "All arguments"
 	}
-	return "The arguments of the approved call"
+	return "Approved arguments"
 }
