@@ -73,7 +73,7 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	}
 	h.now = time.Date(2026, 11, 4, 9, 0, 0, 0, time.UTC)
 	page = ana.wantRows("/", one, two)
-	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00 UTC" ||
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Back since 09:00 UTC" ||
 		len(page.all(".snoozed-link")) > 0 {
 		t.Errorf("the mark is %q, and there are %d links to snoozed asks", got, len(page.all(".snoozed-link")))
 	}

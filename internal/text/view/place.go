@@ -33,11 +33,13 @@ type Place struct {
 	Sort  string // key for sorting, in ASCII; it begins with Group
 }
 
-// soonTime is the time before its deadline at which an ask becomes urgent.
+// soonTime is the longest time before its deadline at which an ask is urgent. Lists show the time in whole minutes.
 const soonTime = time.Hour
 
-// Soon reports whether a deadline is near or has passed.
-func Soon(deadline, now time.Time) bool { return !deadline.IsZero() && deadline.Sub(now) < soonTime }
+// Soon reports whether a deadline is near or has passed. It is near if a list shows "1 hour left" or less.
+func Soon(deadline, now time.Time) bool {
+	return !deadline.IsZero() && deadline.Sub(now).Truncate(time.Minute) <= soonTime
+}
 
 // The groups of urgent asks, in order.
 const (
