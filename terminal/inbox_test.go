@@ -206,7 +206,7 @@ func TestKeysOfTheInboxMatchItsHelp(t *testing.T) {
 		{"j j j s 3", "mail", "open", "Snoozed until tomorrow 09:00"},
 		{"j j j s 5 18:30 enter", "mail", "open", "Snoozed until 18:30"},
 		{"j j j s 5 never enter", "mail", "open", "is not a time"},
-		{"j j j s esc", "mail", "open", `> +\d+s │ Run mail.send`},
+		{"j j j s esc", "mail", "open", `> +\d+s │ mail.send`},
 		{"/ mail enter enter a", "mail", "approved", ""},
 		{"/ nothing", "mail", "open", "No open ask contains"},
 		{"/ mail esc", "mail", "open", "6 open"},

@@ -170,12 +170,7 @@ func (p *picker) drawReview(f *frame) {
 
 // oneLine draws the beginning of t on one row.
 func (f *frame) oneLine(word, sgr string, t safetext.Text) {
-	rows := safetext.Wrap(t, f.width-2)
-	text := rows[0].String()
-	if len(rows) > 1 {
-		text += " …"
-	}
-	f.row(word, gutter, sgr, text)
+	f.row(word, gutter, sgr, safetext.Beginning(t, f.width-2))
 }
 
 // footRows returns the rows below the options. These are the people who are looking at the ask, the deadline,

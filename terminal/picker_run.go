@@ -147,7 +147,7 @@ func callLine(c *view.Confirmation, changed []byte) safetext.Text {
 	case c.Own:
 		return c.Name()
 	}
-	return safetext.Line(c.Tool.String() + " " + c.ArgumentsLine.String())
+	return safetext.Line(c.Call().String() + " · " + c.ArgumentsLine.String())
 }
 
 // questionResult draws a question and its answer.

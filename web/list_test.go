@@ -79,3 +79,29 @@ func TestQuickQuestionShowsItsHeader(t *testing.T) {
 		t.Errorf("the row is %s", row.visibleText())
 	}
 }
+
+// While another person looks at an ask, its row has no buttons, because two people would decide it. A row says in few
+// words why it has no buttons.
+func TestRowWithoutButtonsHasTheReason(t *testing.T) {
+	h := newServer(t)
+	watched, read := h.ask(harmless), h.ask(call)
+	if _, err := h.client(askback.Responder, "ben").Claim(t.Context(), watched.ID); err != nil {
+		t.Fatal(err)
+	}
+	for name, buttons := range map[string]int{"ana": 0, "ben": 2} {
+		row := h.browser(name).open("/", http.StatusOK).one(t, "#row-"+watched.ID)
+		if got := len(row.all(".quick button")); got != buttons || len(row.all(".on-page")) > 0 ||
+			!strings.Contains(row.visibleText(), "ben is looking at it") {
+			t.Errorf("%s: got %d buttons, want %d, in %s", name, got, buttons, row.visibleText())
+		}
+	}
+	question := h.ask(free)
+	page := h.browser("ana").open("/", http.StatusOK)
+	if got := page.one(t, "#row-"+question.ID).one(t, ".on-page").visibleText(); got != "in your own words" {
+		t.Errorf("the reason is %q", got)
+	}
+	if row := page.one(t, "#row-"+read.ID); len(row.all(".quick, .on-page")) > 0 ||
+		row.one(t, ".kind").visibleText() != "dangerous" {
+		t.Errorf("the row of a dangerous call is %s", row.visibleText())
+	}
+}

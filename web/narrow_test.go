@@ -141,3 +141,45 @@ func TestChromiumRowsUseTheirSpace(t *testing.T) {
 	}
 	c.Check(t)
 }
+
+// Rows show the whole name of an agent and whole words of the arguments, however narrow the window is.
+func TestChromiumRowsCutNoName(t *testing.T) {
+	c := newChromium(t)
+	for _, agent := range []string{"deploy-bot", strings.Repeat("quarterly-reconciliation-", 3) + "agent"} {
+		r := call
+		r.Agent, r.Title = agent, "A title"
+		r.Timeout, r.OnTimeout = 40*time.Minute, askback.OnTimeoutDecline
+		r.Confirmation = &askback.Confirmation{
+			ToolName: "db.migrate", Server: "warehouse", Dangerous: true, Description: "Remove what nothing uses.",
+			Input: json.RawMessage(`{"database":"prod","sql":"drop table orders_2019; vacuum"}`),
+		}
+		s, err := c.client(askback.Agent, "bot").Start(t.Context(), askback.SessionRequest{
+			Agent: agent, Title: "The nightly import of the orders of all shops",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SessionID = s.ID
+		c.ask(r)
+	}
+	for _, width := range []int64{320, 360, 1400} {
+		w := c.window(browsertest.Viewport{Width: width, Height: 900})
+		w.login("ana")
+		w.open("/")
+		var cut []string
+		w.Run(chromedp.Evaluate(`[...document.querySelectorAll(".row :is(.agent, .headline, .brief, .said)")].filter((e) => {
+			const range = document.createRange();
+			range.selectNodeContents(e);
+			const {right, bottom} = range.getBoundingClientRect();
+			for (let box = e; !box.matches(".row"); box = box.parentElement) {
+				const r = box.getBoundingClientRect();
+				if (getComputedStyle(box).overflow !== "visible" && (right > r.right + 1 || bottom > r.bottom + 1)) return true;
+			}
+			return right > e.closest(".row").getBoundingClientRect().right;
+		}).map((e) => e.className + ": " + e.innerText)`, &cut))
+		if len(cut) > 0 {
+			t.Errorf("at %d px these are cut: %q", width, cut)
+		}
+	}
+	c.Check(t)
+}

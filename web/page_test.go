@@ -246,7 +246,7 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
 	if got, want := item.visibleText(), "Which database should we use? asked by deploy-bot (token bot ) "+
-		"Open: 3 options, details, previews 1 hour 30 minutes left now ben is looking at it"; got != want {
+		"3 options 1 hour 30 minutes left now ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }

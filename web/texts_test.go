@@ -135,7 +135,7 @@ func TestDeclineIsExplained(t *testing.T) {
 // The arguments distinguish two calls of the same tool. Long arguments are cut.
 func TestListShowsTheArguments(t *testing.T) {
 	h := newServer(t)
-	long := `{"paths":["` + strings.Repeat("x", 5_000) + `"]}`
+	long := `{"paths":["` + strings.Repeat("x yz", 2_000) + `"]}`
 	for _, input := range []string{`{"to":"ben"}`, `{"to":"\u0065ve"}`, `{"to":"<b>\u202e"}`, long} {
 		h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(input)}})
 		h.now = h.now.Add(time.Second)
@@ -145,7 +145,7 @@ func TestListShowsTheArguments(t *testing.T) {
 		got = append(got, row.visibleText())
 	}
 	want := []string{
-		`Run mail.send? { "to": "ben" }`, `Run mail.send? { "to": "eve" }`, `Run mail.send? { "to": "<b>\u202e" }`,
+		`mail.send to: "ben"`, `mail.send to: "eve"`, `mail.send to: "<b>\u202e"`,
 	}
 	if len(got) != 4 || strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -156,7 +156,7 @@ func TestListShowsTheArguments(t *testing.T) {
 	}})
 	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+served.ID)
 	if text, approves := row.visibleText(), len(row.all(".chip-approve")) == 1; !approves ||
-		!strings.Contains(text, `Run mail.send? of <b>production { "to": "ben" }`) {
+		!strings.Contains(text, `mail.send on <b>production to: "ben"`) {
 		t.Errorf("the row of a call of a server is %q, and approves it: %t", text, approves)
 	}
 	if last := got[3]; len(last) > 150 || !strings.HasSuffix(last, "…") {

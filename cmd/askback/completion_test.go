@@ -180,7 +180,7 @@ func TestCompletionWorksInEachShell(t *testing.T) {
 				s.complete(c.typed, c.want)
 			}
 			s.typeKeys("askback decline \t\t")
-			s.waitForScreen(call + `  (-- |\()?Run run\? \{ "x": "\$\(touch one\)`)
+			s.waitForScreen(call + `  (-- |\()?run · x: "\$\(touch one\)`)
 			if strings.Contains(s.screen.String(), "\u202e") {
 				t.Errorf("a control character of the agent reached the screen:\n%q", s.screen.String())
 			}

@@ -63,7 +63,7 @@ func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	var out bytes.Buffer
 	c := listCommand{Status: "pending"}
 	c.draw(&out, askback.Page{Items: asks}, 80, time.Now())
-	for _, want := range []string{"Run remove? { \"path\": \"a.txt\" }", "Run remove? { \"path\": \"b.txt\" }"} {
+	for _, want := range []string{`remove · path: "a.txt"`, `remove · path: "b.txt"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the list lacks %q:\n%s", want, out.String())
 		}

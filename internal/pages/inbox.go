@@ -3,6 +3,7 @@ package pages
 import (
 	"hash/fnv"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/askback/askback/internal/text/view"
@@ -81,6 +82,11 @@ curl -sS "` + address + `/api/v1/asks" -H "Authorization: Bearer $token" -H "Con
 // maxRowTags is the maximum number of tags in a row for an ask. An agent may send a hundred tags, which
 // would push other asks off the screen. The page of the ask has all tags.
 const maxRowTags = 4
+
+// watched reports whether another person is looking at an ask. Its row then has no buttons: two people would decide.
+func (f Frame) watched(a view.Ask) bool {
+	return slices.ContainsFunc(a.Claims, func(c view.Claim) bool { return c.Name.String() != f.Name.String() })
+}
 
 // rowID returns the HTML id of an ask's row.
 func rowID(a view.Ask) string { return "row-" + a.ID.String() }

@@ -62,7 +62,7 @@ func TestTitleIsTheQuestionOrTheCall(t *testing.T) {
 			dangerous(callOf("deploy", `{"target":"staging","force":false}`, "")),
 		},
 		{
-			"nested values", `Approve “deploy: { "to": [ "a" ] }”?`, `Done: “deploy: { "to": [ "a" ] }”`,
+			"nested values", `Approve “deploy: to: [ "a" ]”?`, `Done: “deploy: to: [ "a" ]”`,
 			callOf("deploy", `{"to":["a"]}`, ""),
 		},
 		{"no arguments", "Approve “deploy”?", "Done: “deploy”", callOf("deploy", `{}`, "")},

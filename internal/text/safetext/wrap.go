@@ -2,6 +2,7 @@ package safetext
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -39,6 +40,24 @@ func Wrap(t Text, width int) []Text {
 		rows = w.rows
 	}
 	return rows
+}
+
+// Beginning returns the beginning of a line in at most width columns. If the rest is cut, " …" follows it. The line
+// is cut between two words, or where a script without spaces allows a break. A word is cut only if it is the first
+// word, and wider than width.
+func Beginning(t Text, width int) string {
+	rows := Wrap(t, width)
+	if len(rows) == 1 {
+		return t.s
+	}
+	begin := rows[0].s
+	before, _ := utf8.DecodeLastRuneInString(begin)
+	after, _ := utf8.DecodeRuneInString(t.s[min(len(begin), len(t.s)):])
+	if end := strings.LastIndexByte(strings.TrimLeft(begin, " "), ' '); end > 0 && after != ' ' &&
+		before < utf8.RuneSelf && after < utf8.RuneSelf {
+		begin = begin[:strings.LastIndexByte(begin, ' ')]
+	}
+	return strings.TrimRight(begin, " ") + " …"
 }
 
 // A wrapper wraps one line. All positions are byte offsets in text.

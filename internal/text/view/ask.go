@@ -261,8 +261,9 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	call := &Confirmation{
 		Tree: tree, Changes: changes, Rest: tree.withoutChanges(changes),
 		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text,
-		ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of), Dangerous: of.Dangerous,
-		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
+		ArgumentsLine: argumentsLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of),
+		Dangerous: of.Dangerous,
+		FreeText:  FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)),
 		PreviewMarkdown: formattedPreview(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}

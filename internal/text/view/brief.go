@@ -23,7 +23,7 @@ func Brief(a askback.Ask) Ask {
 	if c := full.Confirmation; c != nil {
 		a.Confirmation = &askback.Confirmation{
 			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous,
-			Description: firstRunes(c.Description, 4*maxHeadline), Input: firstRunes(c.Input, maxBrief),
+			Description: firstRunes(c.Description, 4*maxHeadline), Input: firstRunes(c.Input, maxBrief+1),
 		}
 	}
 	if full.Confirmation == nil && questionOnPage(full) == "" {
@@ -51,7 +51,7 @@ func Brief(a askback.Ask) Ask {
 		v.OnPage = callOnPage(full, v)
 	}
 	if v.OnPage == "" && v.Hidden {
-		v.OnPage = "hidden characters"
+		v.OnPage = readFirst
 	}
 	v.Quick = v.OnPage == ""
 	return v
@@ -65,58 +65,45 @@ const (
 	maxQuickText    = 160
 )
 
-// questionOnPage returns what a list does not show of an ask with questions, as words that follow "Open: ". It
-// returns "" for one question with a few short options and no other text to read, which a list shows completely.
+// readFirst is the reason for an ask whose text a list does not show completely.
+const readFirst = "read first"
+
+// questionOnPage returns what a list does not show of an ask with questions, in a few words. It returns "" for one
+// question with a few short options and no other text to read, which a list shows completely.
 func questionOnPage(a askback.Ask) string {
 	if len(a.Questions) != 1 {
 		return Count(len(a.Questions), "question")
 	}
 	q := a.Questions[0]
-	var parts []string
-	add := func(is bool, words string) {
-		if is {
-			parts = append(parts, words)
-		}
+	isOnPage := func(o askback.Option) bool {
+		return o.Description != "" || o.Preview != "" || utf8.RuneCountInString(o.Label) > maxQuickLabel
 	}
-	hasDetails := slices.ContainsFunc(q.Options, func(o askback.Option) bool { return o.Description != "" })
-	hasPreviews := slices.ContainsFunc(q.Options, func(o askback.Option) bool { return o.Preview != "" })
-	isLong := slices.ContainsFunc(q.Options,
-		func(o askback.Option) bool { return utf8.RuneCountInString(o.Label) > maxQuickLabel })
 	options := Count(len(q.Options), "option")
 	switch {
 	case len(q.Options) == 0:
-		parts = append(parts, "an answer in your own words")
+		return "in your own words"
 	case q.MultiSelect:
-		parts = append(parts, "any of "+options)
-	default:
-		add(hasDetails || hasPreviews || isLong || len(q.Options) > maxQuickOptions, options)
+		return "any of " + options
+	case len(q.Options) > maxQuickOptions || slices.ContainsFunc(q.Options, isOnPage):
+		return options
+	case utf8.RuneCountInString(q.Text) > maxQuickText, strings.Contains(q.Text, "\n"),
+		utf8.RuneCountInString(a.Title) > maxQuickText, len(a.Context) > len("null"), len(a.Warnings) > 0:
+		return readFirst
 	}
-	add(hasDetails, "details")
-	add(hasPreviews, "previews")
-	add(utf8.RuneCountInString(q.Text) > maxQuickText || strings.Contains(q.Text, "\n"), "a longer question")
-	add(utf8.RuneCountInString(a.Title) > maxQuickText, "a longer title")
-	add(len(a.Context) > len("null"), "context")
-	add(len(a.Warnings) > 0, "warnings")
-	return strings.Join(parts, ", ")
+	return ""
 }
 
-// callOnPage returns the reason why an open call cannot be decided from a list, as words that follow "Open: ". It
-// returns "" if the call is not dangerous, its tool is not a free-text tool, it has no warnings, and its row shows
-// all arguments unchanged. A row has no place for line breaks, and right-to-left text would change the order of
-// the values.
+// callOnPage returns readFirst if an open call cannot be decided from a list, and "" otherwise. The row of a call that
+// can be decided shows all arguments unchanged, and its tool is neither dangerous nor a free-text tool. A row has no
+// place for line breaks, and right-to-left text would change the order of the values.
 func callOnPage(full askback.Ask, brief Ask) string {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
 	switch {
-	case c.Dangerous:
-		return "dangerous calls are decided on their page"
-	case c.lookalike, len(c.Warnings) > 0, len(full.Warnings) > 0:
-		return "warnings"
-	case c.FreeText:
-		return "a command to read"
-	case len(input) > maxQuickText, strings.HasSuffix(c.ArgumentsLine.String(), "…"), strings.Contains(input, `\n`),
+	case c.Dangerous, c.lookalike, len(c.Warnings) > 0, len(full.Warnings) > 0, c.FreeText,
+		len(input) > maxQuickText, strings.HasSuffix(c.ArgumentsLine.String(), "…"), strings.Contains(input, `\n`),
 		(c.Own || c.Plan != nil) && strings.HasSuffix(c.headline().String(), "…"),
 		strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft):
-		return "arguments to read"
+		return readFirst
 	}
 	return ""
 }

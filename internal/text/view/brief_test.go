@@ -30,7 +30,7 @@ func TestListApprovesOnlyCallsThatItShows(t *testing.T) {
 	}
 }
 
-// An ask that a list cannot answer has the reason. It is what only the page of the ask shows.
+// An ask that a list cannot answer has the reason in a few words.
 func TestAskNamesWhatOnlyItsPageShows(t *testing.T) {
 	yesNo := []askback.Option{{Label: "Yes"}, {Label: "No"}}
 	question := func(q askback.Question) askback.Ask {
@@ -48,32 +48,32 @@ func TestAskNamesWhatOnlyItsPageShows(t *testing.T) {
 	}{
 		{question(refund), ""},
 		{titled, ""}, // the row shows the title
-		{withContext, "context"},
-		{question(askback.Question{Text: "Why?"}), "an answer in your own words"},
+		{withContext, "read first"},
+		{question(askback.Question{Text: "Why?"}), "in your own words"},
 		{question(askback.Question{Text: "Which?", Options: yesNo, MultiSelect: true}), "any of 2 options"},
 		{
 			question(askback.Question{Text: "Which?", Options: []askback.Option{
 				{Label: "A", Description: "fast"}, {Label: "B"},
-			}}), "2 options, details",
+			}}), "2 options",
 		},
 		{
 			question(askback.Question{Text: "Which?", Options: []askback.Option{
 				{Label: "A", Preview: "x"}, {Label: "B"},
-			}}), "2 options, previews",
+			}}), "2 options",
 		},
 		{askback.Ask{ID: "ask_1", SessionID: "ses_1", Questions: make([]askback.Question, 3)}, "3 questions"},
 		{call(askback.Confirmation{ToolName: "mail", Input: json.RawMessage(`{"to":"ben"}`)}), ""},
 		{
 			call(askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}),
-			"a command to read",
+			"read first",
 		},
 		{
 			call(askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)}),
-			"dangerous calls are decided on their page",
+			"read first",
 		},
 		{
 			call(askback.Confirmation{ToolName: "mail", Input: json.RawMessage(`{"text":"a\nb"}`)}),
-			"arguments to read",
+			"read first",
 		},
 	} {
 		got := view.Brief(c.ask)

@@ -31,18 +31,13 @@ func (a Ask) Headline() safetext.Text {
 	return words
 }
 
-// Line describes the ask in one line for lists: its headline and, for a call, the beginning of its arguments.
-// Calls of the same tool differ only in their arguments.
+// Line describes the ask in one line for lists: its question, or its call with the beginning of its arguments and the
+// agent's description. Calls of the same tool differ only in their arguments.
 func (a Ask) Line() safetext.Text {
-	c := a.Confirmation
-	if c == nil || c.ArgumentsLine.String() == "" {
+	if a.Confirmation == nil {
 		return a.Headline()
 	}
-	between := " "
-	if c.Own {
-		between = separator
-	}
-	return safetext.Line(c.headline().String() + between + c.ArgumentsLine.String())
+	return a.Confirmation.callLine()
 }
 
 // separator stands between the parts of a line that have no grammar in common.
@@ -136,11 +131,12 @@ func (c *Confirmation) values() string {
 // front returns the beginning of a text in one line, cut between two words at maxHeadline.
 func front(words string) string {
 	cut := firstRunes(words, 4*maxHeadline) // a character that joins others takes no column
-	rows := safetext.Wrap(safetext.Line(cut), maxHeadline)
-	if len(rows) > 1 || len(cut) < len(words) {
-		return rows[0].String() + " …"
+	line := safetext.Line(cut)
+	begin := safetext.Beginning(line, maxHeadline)
+	if len(cut) < len(words) && begin == line.String() {
+		begin += " …"
 	}
-	return rows[0].String()
+	return begin
 }
 
 // confirmAction is the name of Askback's own tool for the approval of an action in words.
