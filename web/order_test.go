@@ -115,6 +115,20 @@ func sameQuery(a, b string) bool {
 	return one.Encode() == two.Encode()
 }
 
+// The page of an ask shows its row in the list, also if the row is far below.
+func TestChromiumOpenAskIsInViewInTheList(t *testing.T) {
+	c := newChromium(t)
+	last := ""
+	for range 40 {
+		last = c.ask(free).ID
+	}
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 700})
+	w.login("ana")
+	w.open("/asks/" + last)
+	w.waitUntil(`document.querySelector("#row-` + last + `").getBoundingClientRect().bottom <= innerHeight`)
+	c.Check(t)
+}
+
 // After an answer, the next ask is the ask below in the displayed list. After the last ask, the next ask is
 // the first ask.
 func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {

@@ -46,6 +46,7 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 	}
 	for _, t := range slices.Backward(tokens) {
 		v := view.OfToken(t)
+		v.Here = v.Browser && t.ID == r.principal.Token
 		switch {
 		case v.Ended(r.frame.Now):
 			page.Ended = append(page.Ended, v)

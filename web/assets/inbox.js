@@ -76,7 +76,10 @@ function showIcon(count) {
   if (icon.getAttribute("href") !== path) icon.setAttribute("href", path);
 }
 document.addEventListener("htmx:finally:swap", refresh);
-document.addEventListener("DOMContentLoaded", refresh);
+document.addEventListener("DOMContentLoaded", () => {
+  refresh();
+  document.querySelector("#list > .row.is-current")?.scrollIntoView({ block: "nearest" });
+});
 addEventListener("popstate", () => setTimeout(refresh));
 
 // The list never moves under a pointer or under the eyes of a person. New rows go to their places.

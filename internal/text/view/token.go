@@ -14,6 +14,7 @@ type Token struct {
 	Kind      safetext.Text
 	Name      safetext.Text
 	Browser   bool          // whether the token is the log-in of a browser
+	Here      bool          // whether it is the log-in of the browser that shows the page; the page sets it
 	Device    safetext.Text // for a log-in: the browser and its system, or "unknown browser"
 	Address   safetext.Text // for a log-in: the IP address from which the browser logged in; empty if not known
 	Created   time.Time
