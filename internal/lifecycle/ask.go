@@ -389,7 +389,7 @@ func consumed(s AskState, in Consumed) (Result[AskState], error) {
 }
 
 func repeated(s AskState, in Repeated) (Result[AskState], error) {
-	if s.Ask.Settled() {
+	if s.Ask.Settled() || s.Ask.AskedAgainAt.Equal(in.At) {
 		return unchanged(s), nil
 	}
 	s.Ask.AskedAgainAt = in.At
