@@ -103,6 +103,27 @@ func TestLoginsShowTheirBrowsers(t *testing.T) {
 	}
 }
 
+// The page of all tokens marks the log-in of this browser, as the page of a person's log-ins does.
+func TestTokensMarkThisBrowser(t *testing.T) {
+	h := newServer(t)
+	h.logIn("ana")
+	secret, err := h.client(askback.Admin, "root").LoginSecret(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := h.do(browser{h, ""}.request(http.MethodPost, "/login", url.Values{"secret": {secret}}))
+	root := browser{h, w.Result().Cookies()[0].Value}
+	mine, err := h.engine.Authenticate(t.Context(), root.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := root.open("/tokens", http.StatusOK)
+	if got := page.one(t, "#"+mine.Token).visibleText(); !strings.Contains(got, "this browser") ||
+		strings.Count(page.visibleText(), "this browser") != 1 {
+		t.Errorf("this browser is not marked: %s", page.visibleText())
+	}
+}
+
 // An admin ends all log-ins of a person by one form, and no other token.
 func TestAdminEndsAllLoginsOfPerson(t *testing.T) {
 	h := newServer(t)
