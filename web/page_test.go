@@ -277,7 +277,7 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 	if n := len(page.all(".list .row")); n != 200 {
 		t.Errorf("%d rows, want 200", n)
 	}
-	rest := ana.open(page.one(t, "a.button").attr["href"], http.StatusOK)
+	rest := ana.open(page.one(t, ".list-next a.button").attr["href"], http.StatusOK)
 	if n := len(rest.all(".list .row")); n != 2 {
 		t.Errorf("%d rows on the second page, want 2", n)
 	}
