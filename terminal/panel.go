@@ -15,6 +15,8 @@ import (
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {
+	case a.Confirmation != nil && a.Confirmation.Dangerous:
+		title = "Askback · dangerous approval"
 	case a.Confirmation != nil:
 		title = "Askback · approval"
 	case len(a.Questions) > 1:

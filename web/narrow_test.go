@@ -103,9 +103,9 @@ func TestChromiumRowWithButtonsNamesTheToken(t *testing.T) {
 	w.login("ana")
 	w.open("/")
 	w.waitUntil(`(() => {
-		const from = document.querySelector(".row.is-quick .from").getBoundingClientRect();
+		const top = document.querySelector(".row.is-quick .row-top").getBoundingClientRect();
 		const token = document.querySelector(".row.is-quick .token").getBoundingClientRect();
-		return token.right <= from.right + 0.5 && token.bottom <= from.bottom + 0.5;
+		return token.width > 0 && token.right <= top.right + 0.5 && token.bottom <= top.bottom + 0.5;
 	})()`)
 	w.checkWidth()
 	c.Check(t)

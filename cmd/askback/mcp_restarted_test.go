@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,13 +40,24 @@ func TestKilledMCPProcessPassesItsQuestionOn(t *testing.T) {
 		t.Helper()
 		s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answers": [{"id": "q1", "selected": ["`+label+`"]}]}`, 200)
 	}
+	recorded := func() (id string) { // a process that is killed before it has recorded its question asks again
+		t.Helper()
+		id = s.waitForAsk()
+		if !eventually(func() bool {
+			records, _ := filepath.Glob(filepath.Join(s.place.Waiting(), "*", id))
+			return len(records) == 1
+		}) {
+			t.Fatal("the question is not recorded")
+		}
+		return id
+	}
 	kill := func(p *process) {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	}
 
 	first := s.askOverMCP("a")
-	id := s.waitForAsk()
+	id := recorded()
 	kill(first)
 	second := s.askOverMCP("a")
 	answer(id, "SQLite")
@@ -56,7 +68,7 @@ func TestKilledMCPProcessPassesItsQuestionOn(t *testing.T) {
 	kill(second)
 
 	third := s.askOverMCP("a") // the answer was delivered
-	id = s.waitForAsk()
+	id = recorded()
 	kill(third)
 	answer(id, "PostgreSQL")
 	s.kill()

@@ -80,7 +80,7 @@ func TestDesignShowsEachStory(t *testing.T) {
 		}
 	}
 	if !strings.Contains(index, "--agent-ground") || !strings.Contains(index, "#f4edfb") ||
-		!strings.Contains(index, "#221c2e") {
+		!strings.Contains(index, "#2d2542") {
 		t.Error("the page does not have the colors of both themes")
 	}
 	if dark := get(t, d, designStyle+"?theme=dark"); !strings.Contains(dark, "@media all {") ||
