@@ -181,8 +181,9 @@ func TestAttachedOpenCodeRequestsAreAskedInAskback(t *testing.T) {
 
 	second := s.Open(1)[0]
 	kill()
-	s.attach()
-	s.Answer(second.ID, askback.Answer{Decision: askback.Approve})
+	s.becomesCancelled(second.ID)
+	s.attach() // asks again
+	s.Answer(s.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
 	s.model.result("call_2")
 
 	third := s.Open(1)[0]
