@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,7 +47,11 @@ func TestKilledMCPProcessPassesItsQuestionOn(t *testing.T) {
 		id = s.waitForAsk()
 		if !eventually(func() bool {
 			records, _ := filepath.Glob(filepath.Join(s.place.Waiting(), "*", id))
-			return len(records) == 1
+			if len(records) != 1 {
+				return false
+			}
+			raw, err := os.ReadFile(records[0])
+			return err == nil && json.Valid(raw) // the whole record
 		}) {
 			t.Fatal("the question is not recorded")
 		}
