@@ -27,8 +27,9 @@ type Lister interface {
 }
 
 // FindEarlier returns the last approval with changed arguments of the call of a pending ask, among the newest 50
-// approvals of the agent and the tool in the day before the ask. It returns nil without such an approval, or if
-// the asks cannot be listed. reader is the name of the person who reads the ask, or "".
+// approvals of the agent and the tool in the day before the ask. An agent of another token with the same label is
+// another agent. FindEarlier returns nil if there is no such approval, or if the asks cannot be listed. reader is
+// the name of the person who reads the ask, or "".
 func FindEarlier(ctx context.Context, from Lister, a askback.Ask, reader string) *Earlier {
 	if a.Confirmation == nil || a.Settled() {
 		return nil
@@ -42,7 +43,8 @@ func FindEarlier(ctx context.Context, from Lister, a askback.Ask, reader string)
 	}
 	for _, one := range page.Items {
 		c, o := one.Confirmation, one.Outcome
-		if c == nil || o == nil || c.Server != a.Confirmation.Server || c.Digest != a.Confirmation.Digest {
+		if c == nil || o == nil || one.Owner != a.Owner || c.Server != a.Confirmation.Server ||
+			c.Digest != a.Confirmation.Digest {
 			continue
 		}
 		if len(o.Input) == 0 || bytes.Equal(o.Input, c.Input) {

@@ -44,7 +44,13 @@ func TestEarlierChangeOfACallIsFound(t *testing.T) {
 			t.Errorf("%s: got %+v, want %q", reader, e, want)
 		}
 	}
-	for _, other := range []askback.Ask{ask("3", "send_mail", one), ask("4", "send_sms", all)} {
+	same, err := i.Agent("another").Ask(t.Context(), askback.Request{
+		Agent: again.Agent, Confirmation: &askback.Confirmation{ToolName: "send_mail", Input: []byte(all)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []askback.Ask{same, ask("3", "send_mail", one), ask("4", "send_sms", all)} {
 		if e := view.FindEarlier(t.Context(), ana, other, "ana"); e != nil {
 			t.Errorf("%s: got %+v", other.Confirmation.Input, e)
 		}
