@@ -241,6 +241,9 @@ var layers = map[string][]string{
 		"engine", "internal/hosted/modelhttp/modeltest", "store/memstore",
 	},
 	"test/matrix":   {"*"},
+	// A module of its own, which completes and tests releases.
+	"release/...": {"release/*"},
+
 	"test/newcomer": {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
 	"test/program":  {},
 	"test/screens":  {"*"},

@@ -1,0 +1,46 @@
+// Command release completes a release. GoReleaser makes the programs, their archives and packages; this
+// command makes the rest from the same programs: packages for npm, packages of the clients, the image, and
+// the checksums of all.
+//
+//	go -C release run . -dist ../dist
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	dist := flag.String("dist", "../dist", "`folder` that GoReleaser wrote")
+	repository := flag.String("repository", "..", "root `folder` of the repository")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "release: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	if err := complete(*dist, *repository); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// parts are what complete makes, in order.
+var parts = []struct {
+	name string
+	make func(build) error
+}{}
+
+// complete makes the parts in the folder dist.
+func complete(dist, repository string) error {
+	b, err := readBuild(dist, repository)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := p.make(b); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
