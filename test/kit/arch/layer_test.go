@@ -104,7 +104,8 @@ func channelsAreListed(t *tree, report report) {
 func librariesHaveOwners(t *tree, report report) {
 	for _, f := range t.files {
 		for _, i := range f.imports {
-			if !thirdParty(i.path) || under(f.pkg, otherModule) || (f.test || slices.Contains(suites, f.pkg)) && forTests(i.path) {
+			if !thirdParty(i.path) || under(f.pkg, otherModule) ||
+				(f.test || slices.Contains(suites, f.pkg)) && forTests(i.path) {
 				continue
 			}
 			if !owns(f.pkg, i.path) {

@@ -240,7 +240,7 @@ var layers = map[string][]string{
 		"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest",
 		"engine", "internal/hosted/modelhttp/modeltest", "store/memstore",
 	},
-	"test/matrix":   {"*"},
+	"test/matrix": {"*"},
 	// A module of its own, which completes and tests releases.
 	"release/...": {"release/*"},
 
