@@ -133,8 +133,7 @@ func (i *Instance) Advance(by time.Duration) {
 	i.mu.Lock()
 	i.advanced += by
 	i.mu.Unlock()
-	i.run.stop()
-	i.run.start(i.engine) // as its first step, Run processes the deadlines that have passed
+	i.run.restart(i.engine) // as its first step, Run processes the deadlines that have passed
 	timeout := time.NewTimer(advanceTimeout)
 	defer timeout.Stop()
 	for {
@@ -144,6 +143,7 @@ func (i *Instance) Advance(by time.Duration) {
 			i.t.Errorf("askbacktest: read due asks: %v", err)
 		}
 		if err != nil || len(due) == 0 {
+			i.run.restart(i.engine) // the engine may still be recording the last commit
 			return
 		}
 		select {
@@ -294,6 +294,12 @@ func (r *runner) start(e *engine.Engine) {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
 	r.group.Go(func() { _ = e.Run(ctx) }) // Run always returns nil here
+}
+
+// restart ends the engine's Run after its current step, and starts it again.
+func (r *runner) restart(e *engine.Engine) {
+	r.stop()
+	r.start(e)
 }
 
 func (r *runner) stop() {
