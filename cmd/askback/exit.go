@@ -13,13 +13,14 @@ import (
 	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/store/sqlite"
 )
 
 // The exit codes of wire.md §9.
 const (
 	exitDone        = 0
 	exitNo          = 1 // declined or denied
-	exitUsage       = 2 // bad usage or input
+	exitUsage       = 2 // bad usage or input, or a database that this version cannot use
 	exitExpired     = 3
 	exitCancelled   = 4
 	exitRefused     = 5 // unreachable, or rejected
@@ -71,7 +72,8 @@ func printError(w io.Writer, err error) int {
 		return printLines(w, files.Error())
 	case errors.As(err, &file):
 		return printLines(w, file.Error())
-	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
+	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused), errors.Is(err, sqlite.ErrNewer),
+		errors.Is(err, sqlite.ErrForeign):
 		note(w, safetext.Line(withoutRoute(err)).String())
 		return exitUsage
 	case errors.Is(err, context.Canceled):

@@ -9,6 +9,7 @@ import (
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/service"
 	"github.com/askback/askback/internal/text/qrcode"
 	"github.com/askback/askback/terminal"
 	"github.com/askback/askback/web"
@@ -28,7 +29,11 @@ func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 		return err
 	}
 	if pages == "" {
-		return exitError{exitRefused, "no server is running to log in to: start askback serve first"}
+		text := "no server is running to log in to: start askback serve first"
+		if name := service.OtherUser(); name != "" {
+			text += fmt.Sprintf("; for the server of this system, run sudo -u %s askback login", name)
+		}
+		return exitError{exitRefused, text}
 	}
 	if c.QR {
 		if err := checkPhone(pages); err != nil {

@@ -103,6 +103,7 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	if err != nil {
 		return printError(io.err, parseError(err))
 	}
+	all.useService()
 	err = parsed.Run(io, &all)
 	if conn != nil {
 		err = thenClose(io, conn, err)

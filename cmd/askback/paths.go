@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/askback/askback/internal/local/service"
 	"github.com/askback/askback/internal/server/config"
 )
 
@@ -27,11 +28,22 @@ func (all *commands) database(file config.Config) (string, error) {
 	return filepath.Abs(all.DB)
 }
 
+// useService sets the settings file to the file of the system's server for commands of the user as whom that
+// server runs, unless they name another one or another state directory.
+func (all *commands) useService() {
+	if all.Config == "" && os.Getenv("XDG_STATE_HOME") == "" {
+		all.Config = service.Settings()
+	}
+}
+
 // stateDir returns the state directory. It contains the tokens and, by default, the local
 // database.
 func stateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "askback"), nil
+	}
+	if dir := service.StateDir(); dir != "" {
+		return dir, nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

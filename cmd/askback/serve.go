@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/local/service"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/gctune"
 	"github.com/askback/askback/internal/server/hosting"
@@ -107,6 +108,9 @@ func (c *serveCommand) serve(
 	}
 	defer gctune.Start()()
 	c.announce(io, all, o, at)
+	if err := service.Ready(); err != nil {
+		o.Log.Warn("systemd got no report that the server is ready", "error", err)
+	}
 	warnOfAddress(o.Log, o)
 	watch(at)
 	return stop(ctx, at, o.Log)

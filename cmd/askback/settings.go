@@ -23,7 +23,7 @@ import (
 	"github.com/askback/askback/internal/server/serverlog"
 )
 
-// settings reads the settings file that --config or ASKBACK_CONFIG names. It never
+// settings reads the settings file that --config, ASKBACK_CONFIG or [commands.useService] names. It never
 // searches for a settings file, so a command does the same in every folder.
 func (all *commands) settings() (config.Config, error) {
 	if all.Config == "" {

@@ -25,8 +25,10 @@ import (
 const applicationID = 0x41736b42
 
 var (
-	errForeign = errors.New("this file belongs to another program; choose another path for the database")
-	errNewer   = errors.New(
+	// ErrForeign is the error of [Open] for a file of another program.
+	ErrForeign = errors.New("this file belongs to another program; choose another path for the database")
+	// ErrNewer is the error of [Open] for a database of a newer version of Askback.
+	ErrNewer = errors.New(
 		"it was written by a newer version of Askback; install that version, or restore a backup made before it",
 	)
 )
@@ -97,7 +99,7 @@ func absolute(path string) string {
 }
 
 // claimFile creates the file if it does not exist, and writes the application id to an empty file. For a file
-// of another program the error is [errForeign]. claimFile reads the header itself, because opening a database
+// of another program the error is [ErrForeign]. claimFile reads the header itself, because opening a database
 // in WAL mode may change the file.
 func claimFile(path string) error {
 	isNew, err := checkHeader(path)
@@ -123,7 +125,7 @@ func claimFile(path string) error {
 }
 
 // checkHeader creates the file at path if it does not exist, and reports whether it is empty. For a file of
-// another program the error is [errForeign].
+// another program the error is [ErrForeign].
 func checkHeader(path string) (isNew bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -138,7 +140,7 @@ func checkHeader(path string) (isNew bool, err error) {
 		return false, withoutPath(err)
 	}
 	if string(header[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(header[68:]) != applicationID {
-		return false, errForeign
+		return false, ErrForeign
 	}
 	return false, nil
 }
@@ -180,7 +182,7 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 		return fmt.Errorf("read its schema version: %w", err)
 	case have > want:
 		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want,
-			errNewer)
+			ErrNewer)
 	case have == want:
 		return nil
 	case have >= firstIndex && have < lastIndex:

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,6 +134,9 @@ func TestNewerSchemaIsRejected(t *testing.T) {
 	want := fmt.Sprintf("version 99, and this program supports versions up to %d", sqlite.SchemaVersion)
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "install that version") {
 		t.Errorf("Open: got %v, want an error that has both versions and what to do", err)
+	}
+	if !errors.Is(err, sqlite.ErrNewer) {
+		t.Errorf("Open: got %v, want %v", err, sqlite.ErrNewer)
 	}
 	execute(t, db, "delete from goose_db_version where version_id = 99")
 	openAt(t, path)

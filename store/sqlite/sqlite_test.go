@@ -214,8 +214,7 @@ func TestFilesOfOtherProgramsAreNotChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = sqlite.Open(path, nil)
-		if err == nil || !strings.Contains(err.Error(), "belongs to another program") ||
-			!strings.Contains(err.Error(), path) {
+		if !errors.Is(err, sqlite.ErrForeign) || !strings.Contains(err.Error(), path) {
 			t.Errorf("Open %s: got %v, want an error that names it", path, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -400,4 +401,19 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("%q: the error has a secret: %v", text, err)
 		}
 	})
+}
+
+// The settings file of the packages for Linux changes nothing, and its examples are valid.
+func TestSettingsOfPackagesAreValid(t *testing.T) {
+	text := read(t, "../../../packaging/askback.yaml")
+	if got, err := load(text); err != nil || !got.Equal(config.Config{}) {
+		t.Errorf("got %+v, %v, want no settings", got, err)
+	}
+	got, err := load(regexp.MustCompile(`(?m)^#(  |\w)`).ReplaceAllString(text, "$1"))
+	if err != nil {
+		t.Error(err)
+	}
+	if len(got.People) != 2 || len(got.Routes) != 1 || got.Channels["post"] == nil || got.Retention.Settled == 0 {
+		t.Errorf("got %+v, want each example", got)
+	}
 }

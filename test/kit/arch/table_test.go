@@ -167,6 +167,7 @@ var layers = map[string][]string{
 	"test/kit/leftout":              {},
 	"internal/local/connection":     {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/local/instance":       {"internal/pause"},
+	"internal/local/service":        {},
 	"internal/local/waiting":        {"internal/local/instance"},
 	"internal/server/hosting": {
 		"agent", "agent/anthropic", "agent/mcptools", "agent/openai", "agent/scripted", "channel/webhook", "engine",
