@@ -129,6 +129,8 @@ need fish "completion in fish" fish
 need python3 "the package for Python" python3
 need mypy "the types of the package for Python" mypy
 need chromium "the pages in a real browser" chromium
+need shellcheck "the scripts of the packages" shellcheck
+need systemd-analyze "the unit of the packages" systemd
 prefer chromium-headless-shell chromium-headless-shell
 # A mail server that is installed would be removed by another, and with systemd a new one would
 # start on its own: there the test skips.
