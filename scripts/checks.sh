@@ -28,6 +28,13 @@ generated() {
 	return $rc
 }
 
+# small prints the packages of gRPC that the program has. They are 2 MB, and a library brings them easily.
+small() {
+	local packages
+	packages=$(go list -deps ./cmd/askback) || return
+	! grep '^google.golang.org/grpc' <<<"$packages"
+}
+
 # first_checks also compiles what the others need.
 first_checks() {
 	step "format (gofumpt)" formatted
@@ -38,6 +45,7 @@ first_checks() {
 other_checks() {
 	step "staticcheck" tool staticcheck ./...
 	step "go.mod and go.sum" go mod tidy -diff
+	step "the program has no gRPC" small
 	step "shape (test/kit/arch)" go test ./test/kit/arch
 }
 

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -30,6 +30,7 @@ import (
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
+	sender   *sender
 }
 
 // ErrProtocol is returned if OTEL_EXPORTER_OTLP_PROTOCOL has another value than
@@ -41,21 +42,24 @@ var ErrProtocol = errors.New(
 // NewTraces returns traces that are sent to the collector in the environment. If the environment has no
 // collector, it returns nil. Errors of sending are written to log.
 func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv func(string) string) (*Traces, error) {
-	endpoint := getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") + getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
-	exporter := getenv("OTEL_TRACES_EXPORTER")
+	endpoint, _ := environment(getenv).option("ENDPOINT")
+	kind := getenv("OTEL_TRACES_EXPORTER")
 	switch {
-	case strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true"), exporter == "none", endpoint+exporter == "":
+	case strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true"), kind == "none", endpoint+kind == "":
 		return nil, nil
-	case exporter != "" && exporter != "otlp":
-		return nil, fmt.Errorf("traces are sent by OTLP only: set OTEL_TRACES_EXPORTER to otlp or none, not %q",
-			exporter)
+	case kind != "" && kind != "otlp":
+		return nil, fmt.Errorf("traces are sent by OTLP only: set OTEL_TRACES_EXPORTER to otlp or none, not %q", kind)
 	}
-	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL")); p != "" &&
-		p != "http/protobuf" {
+	if p, _ := environment(getenv).option("PROTOCOL"); p != "" && p != "http/protobuf" {
 		return nil, ErrProtocol
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not sent", "error", err) }))
-	sender, err := otlptracehttp.New(ctx)
+	c, err := environment(getenv).collector()
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	client := newSender(c, version, log)
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
@@ -64,14 +68,17 @@ func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv fun
 	if err != nil {
 		return nil, fmt.Errorf("traces: OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	provider := sdk.NewTracerProvider(sdk.WithBatcher(sender), sdk.WithResource(about))
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
 	return &Traces{
-		provider, provider.Tracer("github.com/askback/askback", trace.WithInstrumentationVersion(version)),
+		provider, provider.Tracer("github.com/askback/askback", trace.WithInstrumentationVersion(version)), client,
 	}, nil
 }
 
-// Close sends the remaining spans, and stops.
-func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+// Close sends the remaining spans, each once, and stops.
+func (t *Traces) Close(ctx context.Context) error {
+	t.sender.close()
+	return t.provider.Shutdown(ctx)
+}
 
 // Committed implements [engine.Observer]. It makes a span of an ask when the ask is settled, and when its
 // agent has acknowledged the outcome. The spans continue the trace of the agent.

@@ -192,7 +192,7 @@ var layers = map[string][]string{
 	"internal/text/search":            {},
 	"internal/message/answerlink":     {".", "internal/mac"},
 	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink"},
-	"internal/server/telemetry":       {".", "engine"},
+	"internal/server/telemetry":       {".", "engine", "internal/pause"},
 	"internal/text/spelling":          {},
 	"internal/text/view": {
 		".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike",
@@ -386,7 +386,9 @@ var owners = map[string]owner{
 	"github.com/emersion/go-sasl": {
 		[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests",
 	},
-	"golang.org/x/net":          {packages: []string{"channel/email"}},
+	"golang.org/x/net": {
+		[]string{"channel/email", "internal/server/telemetry"}, "one reads HTML, the other checks names of headers",
+	},
 	"code.dny.dev/ssrf":         {packages: []string{"internal/egress"}},
 	"github.com/slack-go/slack": {packages: []string{"channel/slack"}},
 	"github.com/gorilla/websocket": {
@@ -398,7 +400,9 @@ var owners = map[string]owner{
 	"go.opentelemetry.io/proto/otlp": {
 		[]string{"internal/server/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends",
 	},
-	"google.golang.org/protobuf": {[]string{"internal/server/telemetry", "cmd/askback"}, "their tests decode traces"},
+	"google.golang.org/protobuf": {
+		[]string{"internal/server/telemetry", "cmd/askback"}, "one sends traces, tests of both decode them",
+	},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/wire/codec", "internal/wire/jcs", "test/faults"},
