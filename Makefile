@@ -1,5 +1,8 @@
 # make prints the targets.
 
+# Platforms of make release: if it is "tested", only the platform on which make newcomer tests.
+PLATFORMS ?= all
+
 # Number of fault tests that `make prove` runs. If empty, it runs the short set.
 N ?=
 
@@ -7,7 +10,7 @@ N ?=
 INSTALL ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check interop bench bench-docs prove screens design generate
+.PHONY: help test check interop newcomer release bench bench-docs prove screens design generate
 
 help:
 	@awk -F ' *## ' '/^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +24,12 @@ check: ## check format, vet, staticcheck, generated files, go.mod and test/kit/a
 # The script exits with code 3 and a warning if npm is not available.
 interop: ## run the commands for newcomers, and agents and clients from npm against the built program
 	@scripts/interop.sh || test $$? -eq 3
+
+newcomer: ## make the packages of this commit and install them in fresh systems, as the README describes it
+	@scripts/newcomer.sh
+
+release: ## make all artefacts of a release in dist, and publish nothing (PLATFORMS=tested leaves platforms out)
+	@scripts/release.sh $(PLATFORMS)
 
 bench: ## run the benchmarks and print the results
 	@test -d test/bench || { echo "make bench: there is no folder test/bench" >&2; exit 1; }

@@ -2,6 +2,7 @@
 // command makes the rest from the same programs: packages for npm, packages of the clients, the image, and
 // the checksums of all.
 //
+//	go -C release run . -licenses ../bin/share/THIRD_PARTY_LICENSES
 //	go -C release run . -dist ../dist
 package main
 
@@ -14,12 +15,19 @@ import (
 func main() {
 	dist := flag.String("dist", "../dist", "`folder` that GoReleaser wrote")
 	repository := flag.String("repository", "..", "root `folder` of the repository")
+	licenses := flag.String("licenses", "", "only write the licences of the modules in the program to this `file`")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "release: unexpected argument %q\n", flag.Arg(0))
 		os.Exit(2)
 	}
-	if err := complete(*dist, *repository); err != nil {
+	var err error
+	if *licenses != "" {
+		err = writeLicenses(*licenses, *repository)
+	} else {
+		err = complete(*dist, *repository)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -29,7 +37,10 @@ func main() {
 var parts = []struct {
 	name string
 	make func(build) error
-}{}
+}{
+	{"copied files", copyFiles},
+	{"checksums", checksums}, // the last, because it reads what the others made
+}
 
 // complete makes the parts in the folder dist.
 func complete(dist, repository string) error {

@@ -19,7 +19,7 @@ func (manCommand) Run(io streams) error {
 // writeManual writes the page of all commands as roff, from the parser of the command line.
 func writeManual(w io.Writer, root *kong.Node) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH ASKBACK 1 \"\" \"%s\" \"Askback\"\n", roff(versionLine()))
+	fmt.Fprintf(&b, ".TH ASKBACK 1 \"\" \"%s\" \"Askback\"\n", roff("askback "+version()))
 	fmt.Fprint(&b, ".SH NAME\naskback \\- ask people on behalf of agents, and answer\n")
 	fmt.Fprint(&b, ".SH SYNOPSIS\n.B askback\n[flags] command\n")
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(root.Help))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -20,9 +21,13 @@ func versionLine() string {
 	return fmt.Sprintf("askback %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
+// release is the version of a released program, such as v0.1.0. The linker sets it.
+var release string
+
+// version returns the version of the release, or else the version that Go has for the build.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return cmp.Or(release, info.Main.Version, "unknown")
 	}
-	return "unknown"
+	return cmp.Or(release, "unknown")
 }

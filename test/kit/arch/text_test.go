@@ -49,6 +49,8 @@ func (t *tree) readTexts(root fs.FS) error {
 		case d.IsDir() && d.Name() != "testdata" && skipped(d.Name()), d.IsDir() && d.Name() == "fuzz",
 			d.IsDir() && d.Name() == "node_modules":
 			return fs.SkipDir
+		case ignored[name] && d.IsDir():
+			return fs.SkipDir
 		case ignored[name]:
 			return nil
 		}
@@ -74,8 +76,8 @@ func ignoredFiles(root fs.FS) map[string]bool {
 		return all
 	}
 	for line := range strings.Lines(string(raw)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "/"); ok && !strings.HasSuffix(name, "/") {
-			all[name] = true
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "/"); ok {
+			all[strings.TrimSuffix(name, "/")] = true
 		}
 	}
 	return all

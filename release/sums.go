@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// published matches the files of a release that are published, below the folder dist.
+var published = []string{"askback_*", "*.sh", "*.yaml", "npm/*.tgz", "python/*"}
+
+// unpublished are files in dist that GoReleaser writes for itself.
+var unpublished = []string{"config.yaml"}
+
+// copied are the files of the repository that are published as they are. They are in the folder packaging.
+var copied = []string{}
+
+// copyFiles copies the files that are published as they are.
+func copyFiles(b build) error {
+	for _, name := range copied {
+		text, err := os.ReadFile(filepath.Join(b.repository, "packaging", name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(b.dist, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checksums writes the SHA-256 sums of all published files, in the format of sha256sum. It replaces the file
+// of GoReleaser, which lacks what is made later.
+func checksums(b build) error {
+	list := "askback_" + b.version + "_checksums.txt"
+	var lines []string
+	for _, pattern := range published {
+		paths, err := filepath.Glob(filepath.Join(b.dist, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			name := filepath.Base(path)
+			if name == list || slices.Contains(unpublished, name) {
+				continue
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(data), name))
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[sha256.Size*2:], b[sha256.Size*2:]) })
+	var text bytes.Buffer
+	for _, line := range lines {
+		text.WriteString(line)
+	}
+	return os.WriteFile(filepath.Join(b.dist, list), text.Bytes(), 0o644)
+}

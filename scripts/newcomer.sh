@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes the packages of this commit for the tested platform twice, in two folders, and requires the same bytes.
+# Then it installs them in fresh systems, by the commands of the documentation, and asks and answers.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+source scripts/steps.sh
+source scripts/need.sh
+
+# other is a second copy of the commit and of uncommitted changes.
+other=$scratch/other
+
+twice() {
+	rm -rf dist &&
+		scripts/release.sh tested &&
+		mkdir "$other" &&
+		tar --exclude=./dist --exclude=./bin -cf - . | tar -xf - -C "$other" &&
+		"$other/scripts/release.sh" tested >"$scratch/second.log" 2>&1 &&
+		diff dist/*_checksums.txt "$other"/dist/*_checksums.txt &&
+		wc -l dist/*_checksums.txt && du -h dist/askback_* dist/npm/* dist/python/* 2>/dev/null
+	local rc=$?
+	((rc == 0)) || tail -n 20 "$scratch/second.log" 2>/dev/null
+	return $rc
+}
+
+in_fresh_systems() {
+	ASKBACK_DIST=$PWD/dist go -C release test -count=1 -v -timeout 20m ./newcomer/...
+}
+
+need debootstrap "fresh systems" debootstrap
+need rpm "the package for Fedora and others" rpm
+
+step "programs that tests need" install_missing
+step "two releases of this commit are the same" twice
+step "install, ask and answer in fresh systems" in_fresh_systems
+summary
