@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands that the documentation has for newcomers, from the clone on.
+# Runs the commands of the documentation that try a channel without its service.
 # Then it runs agents and clients from the npm registry against the built program,
 # in the versions that the lock files pin. Exits with code 3 if npm or its registry
 # cannot be reached.
@@ -13,11 +13,11 @@ export TMPDIR=$scratch
 
 export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
-newcomers() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
+channels() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
 
 clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 25m ./test/interop/...; }
 
-step "go test ./test/newcomer" newcomers
+step "go test ./test/newcomer" channels
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
 	leave_out "clients from npm (npm, or its registry, cannot be reached)"
 	step "processes left behind" left_behind "$scratch"

@@ -10,6 +10,10 @@ source scripts/need.sh
 # other is a second copy of the commit and of uncommitted changes.
 other=$scratch/other
 
+# The commands of README.md have the version of the next release.
+VERSION=$(sed -n 's|.*/releases/download/\(v[0-9.]*\)/.*|\1|p' README.md | head -n 1)
+export VERSION
+
 twice() {
 	rm -rf dist &&
 		scripts/release.sh tested &&

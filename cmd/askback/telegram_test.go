@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 )
 
-// The commands of docs/telegram.md, at most six in a clone, lead to an answer in Telegram. They run
-// as they are pasted, except for go install and the token, which a fake replaces (E4).
+// The commands of docs/telegram.md, at most five, lead to an answer in Telegram. They run as they are pasted,
+// except for the token, which a fake replaces (E4).
 func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/telegram.md")
@@ -22,8 +22,8 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := strings.Split(strings.TrimSpace(codeBlocks(string(page), "sh")[0]), "\n")
-	if len(commands) > 6 || commands[0] != "go install ./cmd/askback" {
-		t.Fatalf("the page has the commands %q, want at most six, which begin with go install ./cmd/askback", commands)
+	if len(commands) > 5 {
+		t.Fatalf("the page has the commands %q, want at most five", commands)
 	}
 	const user = 4001
 	s := telegramtest.NewServer(t)
@@ -40,7 +40,7 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 		at.Host,
 	)
 	script := strings.NewReplacer(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, fake, "1234567890:AA…",
-		telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
+		telegramtest.Token).Replace(strings.Join(commands[:2], "\n"))
 	shell := func(command string) *process {
 		p := &process{env: env, dir: dir}
 		if err := p.start("sh", "-c", script+"\n"+command); err != nil {
@@ -49,9 +49,9 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 		t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.ended })
 		return p
 	}
-	serve, ok := strings.CutSuffix(commands[3], " &")
+	serve, ok := strings.CutSuffix(commands[2], " &")
 	if !ok {
-		t.Fatalf("the server runs in front of the next commands: %q", commands[3])
+		t.Fatalf("the server runs in front of the next commands: %q", commands[2])
 	}
 	server := shell("exec " + serve)
 	if !eventually(func() bool { return s.Calls("getUpdates") > 0 || server.hasEnded() }) || server.hasEnded() {
@@ -59,7 +59,7 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 	}
 	var code []string
 	eventually(func() bool {
-		link := shell(commands[4])
+		link := shell(commands[3])
 		<-link.ended
 		code = regexp.MustCompile(`https://t\.me/` + telegramtest.Username + `\?start=(\w+)`).FindStringSubmatch(
 			link.out.String(),
@@ -67,14 +67,14 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 		return code != nil
 	})
 	if code == nil {
-		t.Fatalf("%q prints no link; the log of the server:\n%s", commands[4], server.err.String())
+		t.Fatalf("%q prints no link; the log of the server:\n%s", commands[3], server.err.String())
 	}
 	s.Write(user, user, "/start "+code[1], 0)
 	if _, err := s.Wait(user,
 		func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
 		t.Fatalf("%v; the log of the server:\n%s", err, server.err.String())
 	}
-	ask := shell(commands[5])
+	ask := shell(commands[4])
 	m, err := s.Wait(user, telegramtest.Message.Live)
 	if err != nil {
 		t.Fatalf("%v; the log of the server:\n%s\n%s", err, server.err.String(), ask.err.String())
@@ -84,7 +84,7 @@ func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 	}
 	<-ask.ended
 	if got := ask.out.String(); got != "SQLite\n" {
-		t.Errorf("got %q from %q, want the answer:\n%s", got, commands[5], ask.err.String())
+		t.Errorf("got %q from %q, want the answer:\n%s", got, commands[4], ask.err.String())
 	}
 	if _, err := s.Wait(user,
 		func(m telegramtest.Message) bool { return strings.Contains(m.Text, "It was answered by") }); err != nil {

@@ -1,3 +1,3 @@
-// Package newcomer tests the commands in the documentation that lead from nothing to an answer on a phone. It
-// pastes them into a shell unchanged, from the clone on.
+// Package newcomer tests the commands in the documentation that try a channel without its service. It runs them
+// as they are pasted. The commands that install Askback are tested in release/newcomer.
 package newcomer

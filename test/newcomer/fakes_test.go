@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,12 @@ import (
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/test/kit/freeport"
 )
+
+// repository is the root of the repository.
+const repository = "../.."
+
+// patience is how long the commands may take. The first command compiles.
+const patience = 10 * time.Minute
 
 // The commands of docs/phone.md that try a channel without its service lead to an answer. Each command runs
 // unchanged in a shell of its own, except for the ports and the paths (F13).
@@ -84,6 +91,21 @@ func TestChannelCommandsWorkWithoutTheService(t *testing.T) {
 	if err := ask.Wait(); err != nil || answer.String() != "SQLite\n" {
 		t.Errorf("got %q, %v, want the answer", answer.String(), err)
 	}
+}
+
+// block returns the first code block in a language after a text on a page.
+func block(t *testing.T, page, after, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), after)
+	found := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)\n```$").FindStringSubmatch(rest)
+	if !ok || found == nil {
+		t.Fatalf("docs/%s has no commands after %q", page, after)
+	}
+	return found[1]
 }
 
 func freeAddress(t *testing.T) string {

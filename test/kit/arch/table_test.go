@@ -245,7 +245,7 @@ var layers = map[string][]string{
 	// A module of its own, which completes and tests releases.
 	"release/...": {"release/*"},
 
-	"test/newcomer": {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
+	"test/newcomer": {"test/kit/freeport", "internal/pause"},
 	"test/program":  {},
 	"test/screens":  {"*"},
 	"scripts/...":   {},
