@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // names of time zones, for machines without the database
 
 	"github.com/alecthomas/kong"
@@ -21,12 +22,23 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal kills the process
+	ctx, stop := untilSignal()
 	ignoreJobControl()
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
+}
+
+// signalInterval is how long further signals count as the first. Programs such as npx pass on a signal that the
+// terminal also sends to this process.
+const signalInterval = time.Second
+
+// untilSignal returns a context that ends with a signal to end the process. After signalInterval, a second
+// signal kills the process.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(signalInterval, stop) })
+	return ctx, stop
 }
 
 // streams are the standard streams of a command. Only results go to out; prompts and notes
