@@ -135,6 +135,9 @@ func (c *Setup) plan() (p plan, err error) {
 // write makes the changes of a plan, and prints a note for each.
 func (c *Setup) write(p plan) error {
 	known, err := c.readRecords()
+	if err == nil {
+		err = c.copyProgram(p)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,11 @@ func (c *Setup) write(p plan) error {
 			c.Note(one.done())
 		}
 	}
-	return errors.Join(err, c.writeRecords(known))
+	err = errors.Join(err, c.writeRecords(known))
+	if err == nil {
+		err = c.removeCopy(known)
+	}
+	return err
 }
 
 // conclude prints the next steps. After a dry run it prints only that nothing was changed, and after --remove
@@ -218,9 +225,11 @@ func (c *Setup) options(scope config.Scope, folder string) (config.Options, erro
 	if whole, err := filepath.Abs(folder); err == nil {
 		o.Folder = whole
 	}
-	if exe, err := os.Executable(); err == nil && !inPath(exe) {
-		o.Command = exe
+	command, err := c.command()
+	if err != nil {
+		return o, err
 	}
+	o.Command = command
 	if c.Agent == claudecode.Name && scope == config.Project {
 		o.Shared = c.sharesHooks(folder)
 	} else if c.Shared != nil {
@@ -247,10 +256,4 @@ func (c *Setup) sharesHooks(folder string) bool {
 	}
 	settings, _ := agents.ReadFile(filepath.Join(folder, ".claude", "settings.json"))
 	return claudecode.SharesHooks(settings)
-}
-
-// inPath reports whether exe is named askback and is in a directory of PATH.
-func inPath(exe string) bool {
-	dirs := filepath.SplitList(os.Getenv("PATH"))
-	return filepath.Base(exe) == "askback" && slices.Contains(dirs, filepath.Dir(exe))
 }

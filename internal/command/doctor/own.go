@@ -29,14 +29,20 @@ const (
 	notWrittenURL = notWritten + ", or set ASKBACK_URL if this is the address of your server"
 )
 
-// ownEntries returns the entries that may be run or reached. The programs are askback in the PATH and this
-// executable. The servers are the server in ASKBACK_URL and the server of this database, which proved its
-// identity.
+// ownEntries returns the entries that may be run or reached. The programs are askback in the PATH, this
+// executable, and the copy that askback init makes of a program in a cache. The servers are the server in
+// ASKBACK_URL and the server of this database, which proved its identity.
 func (d *doctor) ownEntries() ownEntries {
 	own := ownEntries{paths: map[string]string{}}
 	executable, err := os.Executable()
 	if err == nil {
 		own.paths[executable] = executable
+	}
+	if state, err := d.program.StateDir(); err == nil {
+		path := agents.CopyPath(state)
+		if _, err := os.Stat(path); err == nil {
+			own.paths[path] = path
+		}
 	}
 	switch path, err := exec.LookPath("askback"); {
 	case errors.Is(err, exec.ErrDot):
@@ -44,6 +50,8 @@ func (d *doctor) ownEntries() ownEntries {
 	case err != nil: // the shell and the clients do not find askback either
 	case !filepath.IsAbs(path) || isInProject(path) && !isSameFile(path, executable):
 		own.foreign = "the PATH leads to " + path + ", which belongs to the project"
+	case agents.IsCached(path):
+		own.foreign = "the PATH leads to " + path + " only while npx runs it"
 	default:
 		own.paths["askback"], own.paths[path] = path, path
 	}
