@@ -1,5 +1,5 @@
 // Makes one call of the package, and prints its result as JSON. A test controls it.
-import { Askback, canonical } from "askback";
+import { Askback, canonical } from "@askback/sdk";
 
 const { call, request, input, waitMs, patienceMs } = JSON.parse(process.argv[2]);
 const wait = waitMs === undefined ? {} : { waitMs };

@@ -227,7 +227,7 @@ func project(t *testing.T, files ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link(t, built, filepath.Join(modules, "askback"))
+	link(t, built, filepath.Join(modules, "@askback", "sdk"))
 	for _, path := range installed {
 		link(t, path, filepath.Join(modules, filepath.Base(path)))
 	}

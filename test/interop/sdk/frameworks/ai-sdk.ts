@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { generateText, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { Askback } from "askback";
-import { approvals, gated } from "askback/ai-sdk";
+import { Askback } from "@askback/sdk";
+import { approvals, gated } from "@askback/sdk/ai-sdk";
 import { z } from "zod";
 
 const [state = "", run = "", order = ""] = process.argv.slice(2);

@@ -5,8 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Options, query } from "@anthropic-ai/claude-agent-sdk";
-import { Askback } from "askback";
-import { canUseTool, deferring, noMessage } from "askback/claude-agent-sdk";
+import { Askback } from "@askback/sdk";
+import { canUseTool, deferring, noMessage } from "@askback/sdk/claude-agent-sdk";
 
 const [folder = "", run = "", ...rest] = process.argv.slice(2);
 const order = rest.pop() ?? "";

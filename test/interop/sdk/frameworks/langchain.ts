@@ -4,8 +4,8 @@ import { deserialize, serialize } from "node:v8";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { Askback } from "askback";
-import { resume } from "askback/langchain";
+import { Askback } from "@askback/sdk";
+import { resume } from "@askback/sdk/langchain";
 import { createAgent, humanInTheLoopMiddleware, tool } from "langchain";
 import { z } from "zod";
 

@@ -5,8 +5,8 @@ import { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
 import { LibSQLStore } from "@mastra/libsql";
 import { MockLanguageModelV4 } from "ai/test";
-import { Askback } from "askback";
-import { settle } from "askback/mastra";
+import { Askback } from "@askback/sdk";
+import { settle } from "@askback/sdk/mastra";
 import { z } from "zod";
 
 const [state = "", , order = ""] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // An agent with the OpenAI Agents SDK that pauses for an approval. Its state is kept in a file.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, type Model, run as runAgent, RunState, setTracingDisabled, tool, Usage } from "@openai/agents";
-import { Askback } from "askback";
-import { gated, settle } from "askback/openai-agents";
+import { Askback } from "@askback/sdk";
+import { gated, settle } from "@askback/sdk/openai-agents";
 import { z } from "zod";
 
 const [state = "", run = "", order = ""] = process.argv.slice(2);
