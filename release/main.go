@@ -39,6 +39,9 @@ var parts = []struct {
 	make func(build) error
 }{
 	{"copied files", copyFiles},
+	{"packages of npm", npmPackages},
+	{"client for TypeScript", typescriptPackage},
+	{"client for Python", pythonPackages},
 	{"checksums", checksums}, // the last, because it reads what the others made
 }
 
