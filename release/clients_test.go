@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/askback/askback/release/npmtest"
 )
 
 // clientBuild returns a build of a version without programs.
@@ -90,7 +92,7 @@ func TestPythonSourceDistributionBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	for name, content := range archived(t, data) {
+	for name, content := range npmtest.Archived(t, data) {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -171,7 +173,7 @@ func TestTypescriptPackageIsInstallable(t *testing.T) {
 	if err != nil || !bytes.Equal(data, two) {
 		t.Errorf("two builds differ: %v", err)
 	}
-	files := archived(t, data)
+	files := npmtest.Archived(t, data)
 	var m struct{ Name, Version string }
 	if err := json.Unmarshal(files["package/package.json"], &m); err != nil || m.Name != "@askback/sdk" ||
 		m.Version != "0.3.0" {

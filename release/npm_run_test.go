@@ -130,7 +130,7 @@ func TestNpmUpgradeKeepsARunningProgram(t *testing.T) {
 	if err := npmPackages(b); err != nil {
 		t.Fatal(err)
 	}
-	r.publish(t, filepath.Join(b.dist, "npm"))
+	r.Publish(t, filepath.Join(b.dist, "npm"))
 	m.run("npm", "install", "-g", "askback@latest")
 	installed, err := os.ReadFile(filepath.Join(m.bin(), "askback"))
 	if err != nil || !bytes.Equal(installed, next) {

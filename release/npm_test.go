@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/askback/askback/release/npmtest"
 )
 
 // scratch is the folder of what the tests make once.
@@ -72,7 +74,7 @@ var releasePackages struct {
 }
 
 // newRelease returns a registry with a release 0.1.0 of the program, and the bytes of the program.
-func newRelease(t *testing.T) (*registry, []byte) {
+func newRelease(t *testing.T) (*npmtest.Registry, []byte) {
 	t.Helper()
 	for _, name := range []string{"node", "npm", "npx"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -97,20 +99,20 @@ func newRelease(t *testing.T) (*registry, []byte) {
 		}
 		p.folder = filepath.Join(b.dist, "npm")
 	}
-	return newRegistry(t, p.folder), p.bytes
+	return npmtest.Start(t, p.folder), p.bytes
 }
 
 // A machine is a home folder on which npm uses the registry of a test.
 type machine struct {
 	t        *testing.T
-	registry *registry
+	registry *npmtest.Registry
 	home     string
 }
 
 // newMachine returns a machine. At the end of the test, it reports requests to other places.
-func newMachine(t *testing.T, r *registry) machine {
+func newMachine(t *testing.T, r *npmtest.Registry) machine {
 	t.Cleanup(func() {
-		for _, one := range r.others() {
+		for _, one := range r.Others() {
 			t.Errorf("another request: %s", one)
 		}
 	})
@@ -251,7 +253,7 @@ func TestMissingProgramOfNpmIsExplained(t *testing.T) {
 	if err := npmPackages(b); err != nil {
 		t.Fatal(err)
 	}
-	none := newMachine(t, newRegistry(t, filepath.Join(b.dist, "npm")))
+	none := newMachine(t, npmtest.Start(t, filepath.Join(b.dist, "npm")))
 	none.run("npm", "install", "-g", "askback")
 	got = none.fails(1, "askback", "version")
 	if !strings.Contains(got, "no program for "+host+", only for darwin-arm64, ") {
@@ -280,7 +282,7 @@ func TestNpmPackagesAreReproducible(t *testing.T) {
 			}
 			sums[i][e.Name()] = sha256.Sum256(data)
 			var m npmManifest
-			if err := json.Unmarshal(archived(t, data)["package/package.json"], &m); err != nil {
+			if err := json.Unmarshal(npmtest.Archived(t, data)["package/package.json"], &m); err != nil {
 				t.Fatal(err)
 			}
 			for name, version := range m.Optional {

@@ -1,4 +1,5 @@
-package main
+// Package npmtest has a registry of npm for tests.
+package npmtest
 
 import (
 	"archive/tar"
@@ -18,8 +19,9 @@ import (
 	"testing"
 )
 
-// A registry is a registry of npm on loopback.
-type registry struct {
+// A Registry is a registry of npm, which only has the packages of a test.
+type Registry struct {
+	// URL is the address of the registry. It is part of the addresses of archives.
 	URL string
 
 	mu       sync.Mutex
@@ -28,19 +30,26 @@ type registry struct {
 	strange  []string                    // requests for something else
 }
 
-// newRegistry returns a registry with the packages in a folder.
-func newRegistry(t *testing.T, folder string) *registry {
+// New returns a registry at an address, with the packages in a folder.
+func New(t testing.TB, url, folder string) *Registry {
 	t.Helper()
-	r := &registry{versions: map[string][]map[string]any{}, archives: map[string][]byte{}}
-	server := httptest.NewServer(r)
-	t.Cleanup(server.Close)
-	r.URL = server.URL
-	r.publish(t, folder)
+	r := &Registry{URL: url, versions: map[string][]map[string]any{}, archives: map[string][]byte{}}
+	r.Publish(t, folder)
 	return r
 }
 
-// publish adds the packages in a folder.
-func (r *registry) publish(t *testing.T, folder string) {
+// Start returns a running registry on loopback, with the packages in a folder.
+func Start(t testing.TB, folder string) *Registry {
+	t.Helper()
+	var r *Registry
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.ServeHTTP(w, q) }))
+	t.Cleanup(server.Close)
+	r = New(t, server.URL, folder)
+	return r
+}
+
+// Publish adds the packages in a folder. The last package with a name is the latest version.
+func (r *Registry) Publish(t testing.TB, folder string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.tgz"))
 	if err != nil || len(paths) == 0 {
@@ -52,7 +61,7 @@ func (r *registry) publish(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 		var manifest map[string]any
-		if err := json.Unmarshal(archived(t, data)["package/package.json"], &manifest); err != nil {
+		if err := json.Unmarshal(Archived(t, data)["package/package.json"], &manifest); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha512.Sum512(data)
@@ -68,7 +77,8 @@ func (r *registry) publish(t *testing.T, folder string) {
 	}
 }
 
-func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+// ServeHTTP replies to the requests of npm. It also records requests that a proxy gets.
+func (r *Registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if data, ok := r.archives[q.URL.Path]; ok {
@@ -93,15 +103,15 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	})
 }
 
-// others returns the requests for anything but the packages.
-func (r *registry) others() []string {
+// Others returns the requests for anything but the packages.
+func (r *Registry) Others() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.strange
 }
 
-// archived returns the files in a compressed tar archive.
-func archived(t *testing.T, data []byte) map[string][]byte {
+// Archived returns the files in a compressed tar archive.
+func Archived(t testing.TB, data []byte) map[string][]byte {
 	t.Helper()
 	plain, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
