@@ -42,6 +42,7 @@ var parts = []struct {
 	{"packages of npm", npmPackages},
 	{"client for TypeScript", typescriptPackage},
 	{"client for Python", pythonPackages},
+	{"install.sh", installScript},
 	{"checksums", checksums}, // the last, because it reads what the others made
 }
 

@@ -130,6 +130,7 @@ need python3 "the package for Python" python3
 need mypy "the types of the package for Python" mypy
 need chromium "the pages in a real browser" chromium
 need shellcheck "the scripts of the packages" shellcheck
+need busybox "install.sh in the shell of Alpine" busybox
 need systemd-analyze "the unit of the packages" systemd
 prefer chromium-headless-shell chromium-headless-shell
 # A mail server that is installed would be removed by another, and with systemd a new one would
