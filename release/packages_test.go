@@ -1,12 +1,16 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // command returns the path of a program that a test needs. Without it, the test is skipped.
@@ -91,6 +95,49 @@ func TestUserOfServiceIsTheSameEverywhere(t *testing.T) {
 	} {
 		if !strings.Contains(script, line) {
 			t.Errorf("preinstall.sh does not run %s", line)
+		}
+	}
+}
+
+// Each file that GoReleaser puts into the packages is in the repository, or scripts/release.sh makes it.
+func TestFilesOfPackagesExist(t *testing.T) {
+	var settings struct {
+		Packages []struct {
+			Formats  []string `json:"formats"`
+			Contents []struct{ Src, Dst, Type string }
+			Scripts  map[string]string
+		} `json:"nfpms"`
+	}
+	if err := yaml.Unmarshal([]byte(readText(t, "../.goreleaser.yaml")), &settings); err != nil {
+		t.Fatal(err)
+	}
+	if len(settings.Packages) != 1 || !slices.Equal(settings.Packages[0].Formats, []string{"deb", "rpm", "apk"}) {
+		t.Fatalf("got %+v, want one description of three formats", settings.Packages)
+	}
+	packages, script := settings.Packages[0], readText(t, "../scripts/release.sh")
+	sources := slices.Collect(maps.Values(packages.Scripts))
+	for _, c := range packages.Contents {
+		if c.Type != "dir" {
+			sources = append(sources, c.Src)
+		}
+	}
+	if len(sources) < 15 {
+		t.Errorf("the packages have only the files %q", sources)
+	}
+	for _, source := range sources {
+		name := filepath.Base(source)
+		switch {
+		case strings.HasPrefix(source, "bin/packages/") && strings.HasSuffix(source, ".sh"):
+			source = "packaging/scripts/" + name
+		case strings.HasPrefix(source, "bin/"):
+			shell := strings.TrimPrefix(name, "askback.")
+			if !strings.Contains(script, source) && !regexp.MustCompile(`for shell in .*\b`+shell+`\b`).MatchString(script) {
+				t.Errorf("scripts/release.sh does not make %s", source)
+			}
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("..", source)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -42,6 +42,14 @@ for shell in bash zsh fish; do
 done
 go -C release run . -licenses ../bin/share/THIRD_PARTY_LICENSES
 
+# What only packages for Linux contain.
+rm -rf bin/packages
+mkdir -p bin/packages
+gzip -9n <bin/share/askback.1 >bin/packages/askback.1.gz
+gzip -9n <CHANGELOG.md >bin/packages/changelog.gz
+cp packaging/scripts/*.sh bin/packages/
+touch -d "@$SOURCE_DATE_EPOCH" bin/packages/*
+
 goreleaser release --clean --skip=publish,validate
 go -C release run . -dist ../dist
 echo "release $tag is in dist/"
