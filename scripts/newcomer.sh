@@ -33,6 +33,7 @@ in_fresh_systems() {
 
 need debootstrap "fresh systems" debootstrap
 need rpm "the package for Fedora and others" rpm
+need ar "a package of an older version" binutils
 
 step "programs that tests need" install_missing
 step "two releases of this commit are the same" twice
