@@ -111,6 +111,8 @@ mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/layer/upper,workdir=$2/laye
 mount -t proc proc "$2/root/proc"; mount -t tmpfs -o mode=1777 tmpfs "$2/root/tmp"
 mount --rbind /dev "$2/root/dev"; mount -t tmpfs -o mode=755 tmpfs "$2/root/run"
 ip link set lo up 2>/dev/null || ifconfig lo up
+# A container in the system enters a namespace by its root, which chroot does not change.
+cd "$2/root"; pivot_root . mnt; umount -l /mnt
 echo started; exec sleep infinity`
 	s.holder = exec.Command("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child",
 		"sh", "-c", script, "sh", base, dir)
@@ -148,7 +150,7 @@ func (s *System) Command(ctx context.Context, user, script string) *exec.Cmd {
 		home = "/root"
 	}
 	cmd := exec.CommandContext(ctx, "nsenter", "--target", pid, "--mount", "--net", "--uts", "--pid",
-		"chroot", "--userspec="+user, s.Dir, "/usr/bin/env", "-i", "HOME="+home, "USER="+user, "LOGNAME="+user,
+		"chroot", "--userspec="+user, "/", "/usr/bin/env", "-i", "HOME="+home, "USER="+user, "LOGNAME="+user,
 		"LANG=C.UTF-8", "TERM=dumb", "SHELL=/bin/bash",
 		"PATH="+home+"/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"sh", "-c", `cd "$HOME" 2>/dev/null || cd /; `+script)
@@ -188,9 +190,11 @@ func (s *System) Copy(t testing.TB, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The system's mounts are not visible outside. The folder of this machine is visible inside.
-	cmd := exec.Command("nsenter", "--target", pid, "--mount", "sh", "-c", `mkdir -p "$(dirname "$2")" && cp -a "$1" "$2"`,
-		"sh", from, s.path(to))
+	// The folders of this machine are not visible inside.
+	const script = `tar -C "$(dirname "$1")" -c "$(basename "$1")" | nsenter --target "$3" --mount sh -c '
+dir=$(mktemp -d /tmp/copy.XXXXXX) && tar -x -C "$dir" && mkdir -p "$(dirname "$1")" && cp -a "$dir/$2" "$1" &&
+	rm -r "$dir"' sh "$2" "$(basename "$1")"`
+	cmd := exec.Command("sh", "-c", script, "sh", from, to, pid)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("copy %s into the fresh system: %v\n%s", from, err, out)
 	}
@@ -203,15 +207,13 @@ func (s *System) write(t testing.TB, path, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("nsenter", "--target", pid, "--mount", "sh", "-c", `mkdir -p "$(dirname "$1")" && cat >>"$1"`, "sh",
-		s.path(path))
+	cmd := exec.Command("nsenter", "--target", pid, "--mount",
+		"sh", "-c", `mkdir -p "$(dirname "$1")" && cat >>"$1"`, "sh", path)
 	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("write %s in the fresh system: %v\n%s", path, err, out)
 	}
 }
-
-func (s *System) path(name string) string { return filepath.Join(s.Dir, filepath.FromSlash(name)) }
 
 // tail returns the end of an output, for messages.
 func tail(out []byte) []byte {
