@@ -55,7 +55,17 @@ func image(b build) error {
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, platform := range imagePlatforms {
-		img, err := platformImage(b, base, platform)
+		at := slices.IndexFunc(b.programs, func(p program) bool {
+			return p.OS == platform.OS && p.Arch == platform.Architecture &&
+				p.ARM == strings.TrimPrefix(platform.Variant, "v")
+		})
+		if at < 0 && os.Getenv("PLATFORMS") == "tested" {
+			continue
+		}
+		if at < 0 {
+			return fmt.Errorf("%s: the release has no program for it", platform)
+		}
+		img, err := platformImage(b, base, platform, b.programs[at])
 		if err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}
@@ -91,23 +101,32 @@ func manifests(b build) error {
 }
 
 // platformImage returns the image for a platform.
-func platformImage(b build, base v1.Layer, platform v1.Platform) (v1.Image, error) {
-	at := slices.IndexFunc(b.programs, func(p program) bool {
-		return p.OS == platform.OS && p.Arch == platform.Architecture &&
-			p.ARM == strings.TrimPrefix(platform.Variant, "v")
-	})
-	if at < 0 {
-		return nil, fmt.Errorf("the release has no program for it")
-	}
-	text, err := os.ReadFile(b.programs[at].Path)
-	if err != nil {
-		return nil, err
-	}
-	binary, err := newLayer([]entry{
+func platformImage(b build, base v1.Layer, platform v1.Platform, p program) (v1.Image, error) {
+	entries := []entry{
 		{name: "usr/", mode: 0o755},
 		{name: "usr/bin/", mode: 0o755},
-		{name: "usr/bin/askback", mode: 0o755, data: text},
-	}, b.time)
+		{name: "usr/share/", mode: 0o755},
+		{name: "usr/share/doc/", mode: 0o755},
+		{name: "usr/share/doc/askback/", mode: 0o755},
+	}
+	for _, f := range []struct {
+		name, from string
+		mode       int64
+	}{
+		{"usr/bin/askback", p.Path, 0o755},
+		{"usr/share/doc/askback/LICENSE", filepath.Join(b.repository, "LICENSE"), 0o644},
+		{
+			"usr/share/doc/askback/THIRD_PARTY_LICENSES",
+			filepath.Join(b.repository, "bin", "share", "THIRD_PARTY_LICENSES"), 0o644,
+		},
+	} {
+		data, err := os.ReadFile(f.from)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{name: f.name, mode: f.mode, data: data})
+	}
+	top, err := newLayer(entries, b.time)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +134,7 @@ func platformImage(b build, base v1.Layer, platform v1.Platform) (v1.Image, erro
 	created := v1.Time{Time: b.time}
 	if img, err = mutate.Append(img,
 		mutate.Addendum{Layer: base, History: v1.History{Created: created, CreatedBy: "certificates and user"}},
-		mutate.Addendum{Layer: binary, History: v1.History{Created: created, CreatedBy: "askback " + b.version}},
+		mutate.Addendum{Layer: top, History: v1.History{Created: created, CreatedBy: "askback " + b.version}},
 	); err != nil {
 		return nil, err
 	}
@@ -175,10 +194,6 @@ type entry struct {
 
 // baseLayer returns the layer below the program. It has no database of time zones, because the program has it.
 func baseLayer(b build) (v1.Layer, error) {
-	license, err := os.ReadFile(filepath.Join(b.repository, "LICENSE"))
-	if err != nil {
-		return nil, err
-	}
 	user := fmt.Sprintf("askback:x:%d:%[1]d:Askback:%s:/usr/sbin/nologin\n", imageUser, imageData)
 	return newLayer([]entry{
 		{name: strings.TrimPrefix(imageData, "/") + "/", mode: 0o700, owner: imageUser},
@@ -189,11 +204,6 @@ func baseLayer(b build) (v1.Layer, error) {
 		{name: "etc/ssl/certs/", mode: 0o755},
 		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: certificates()},
 		{name: "tmp/", mode: 0o1777},
-		{name: "usr/", mode: 0o755},
-		{name: "usr/share/", mode: 0o755},
-		{name: "usr/share/doc/", mode: 0o755},
-		{name: "usr/share/doc/askback/", mode: 0o755},
-		{name: "usr/share/doc/askback/LICENSE", mode: 0o644, data: license},
 	}, b.time)
 }
 

@@ -23,7 +23,7 @@ import (
 func newImageBuild(t *testing.T) build {
 	t.Helper()
 	b := build{
-		dist: t.TempDir(), repository: "..", version: "1.2.3", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		dist: t.TempDir(), repository: t.TempDir(), version: "1.2.3", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	for _, p := range []program{
 		{OS: "windows", Arch: "amd64"},
@@ -36,6 +36,12 @@ func newImageBuild(t *testing.T) build {
 			t.Fatal(err)
 		}
 		b.programs = append(b.programs, p)
+	}
+	licenses := filepath.Join(b.repository, "bin", "share")
+	if err := errors.Join(os.MkdirAll(licenses, 0o755),
+		os.WriteFile(filepath.Join(licenses, "THIRD_PARTY_LICENSES"), []byte("licences"), 0o644),
+		os.WriteFile(filepath.Join(b.repository, "LICENSE"), []byte("licence"), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 	return b
 }
@@ -129,6 +135,7 @@ drwxr-xr-x 0 usr/share/
 drwxr-xr-x 0 usr/share/doc/
 drwxr-xr-x 0 usr/share/doc/askback/
 -rw-r--r-- 0 usr/share/doc/askback/LICENSE
+-rw-r--r-- 0 usr/share/doc/askback/THIRD_PARTY_LICENSES
 `
 	for platform, text := range programs {
 		list, files := unpackImage(t, images[platform])
@@ -237,11 +244,20 @@ func TestImageNeedsEveryPlatform(t *testing.T) {
 	if err := image(b); err == nil || !strings.Contains(err.Error(), "linux/arm/v7: the release has no program") {
 		t.Errorf("without a program for armv7, the error is %v", err)
 	}
+	t.Setenv("PLATFORMS", "tested")
+	if err := image(b); err != nil {
+		t.Errorf("for the tested platform, the error is %v", err)
+	}
+	images := openImage(t, filepath.Join(b.dist, "askback_1.2.3_image.tar"))
+	if images["linux/amd64"] == nil || images["linux/arm/v7"] != nil {
+		t.Errorf("the image for the tested platform has %v", images)
+	}
 }
 
 // A user who starts the files of a release again does not get another version.
 func TestManifestsOfAReleaseNameItsVersion(t *testing.T) {
 	b := newImageBuild(t)
+	b.repository = ".."
 	if err := manifests(b); err != nil {
 		t.Fatal(err)
 	}

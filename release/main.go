@@ -43,6 +43,8 @@ var parts = []struct {
 	{"client for TypeScript", typescriptPackage},
 	{"client for Python", pythonPackages},
 	{"install.sh", installScript},
+	{"image", image},
+	{"compose and Kubernetes", manifests},
 	{"checksums", checksums}, // the last, because it reads what the others made
 }
 
