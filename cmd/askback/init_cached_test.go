@@ -84,7 +84,9 @@ func TestInitCopiesAProgramInACache(t *testing.T) {
 	if err := os.WriteFile(copied, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	run("another version of this program; run askback init again", cached, "doctor")
 	run("copied this program to ", cached, "init", "cursor")
+	run("a copy of this program", cached, "doctor")
 	one, err := os.ReadFile(cached)
 	if err != nil {
 		t.Fatal(err)

@@ -140,6 +140,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkIssuer(ctx)
 	d.checkChannels()
 	d.checkAgents(ctx)
+	d.checkCopy()
 	d.checkHooks(ctx)
 }
 
