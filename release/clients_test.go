@@ -73,6 +73,33 @@ print(askback.Askback.__name__, askback.__file__)
 	}
 }
 
+// pip installs the wheel.
+func TestPipInstallsTheWheel(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	folder := t.TempDir()
+	if err == nil {
+		err = exec.Command(python, "-m", "venv", folder).Run()
+	}
+	if err != nil {
+		t.Skip("LEFT OUT: pip (python3 with venv is missing)")
+	}
+	b := clientBuild(t, "0.3.0")
+	if err := pythonPackages(b); err != nil {
+		t.Fatal(err)
+	}
+	wheel := filepath.Join(b.dist, "python", "askback-0.3.0-py3-none-any.whl")
+	pip := exec.Command(filepath.Join(folder, "bin", "pip"), "install", "--no-index", wheel)
+	if out, err := pip.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	const check = `import askback, importlib.metadata; print(importlib.metadata.version("askback"))`
+	out, err := exec.Command(filepath.Join(folder, "bin", "python3"), "-c", check).CombinedOutput()
+	if err != nil || string(out) != "0.3.0\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
 // setuptools builds the same modules and metadata from the source distribution.
 func TestPythonSourceDistributionBuilds(t *testing.T) {
 	t.Parallel()

@@ -103,11 +103,18 @@ func npmPlatform(b build, command npmManifest, p program) (name string, err erro
 	}
 	readme := "# " + m.Name + "\n\n" + m.Description + ". To use it, install the package\n" +
 		"[askback](https://www.npmjs.com/package/askback), which depends on it.\n"
+	// release.sh writes it for all archives and packages.
+	licenses, err := os.ReadFile(filepath.Join(b.repository, "bin", "share", "THIRD_PARTY_LICENSES"))
+	if err != nil {
+		return "", err
+	}
 	bin := "bin/askback"
 	if p.OS == "windows" {
 		bin += ".exe"
 	}
-	return m.Name, writeNpm(b, m, []file{{"README.md", 0o644, []byte(readme)}, {bin, 0o755, data}})
+	return m.Name, writeNpm(b, m, []file{
+		{"README.md", 0o644, []byte(readme)}, {"THIRD_PARTY_LICENSES", 0o644, licenses}, {bin, 0o755, data},
+	})
 }
 
 // writeNpm writes a package with its manifest, the licence and files, in the form of npm pack.

@@ -49,7 +49,7 @@ var builtProgram = sync.OnceValues(func() (string, error) {
 // texts for two other platforms.
 func testBuild(t *testing.T, version string, own []byte) build {
 	t.Helper()
-	b := build{dist: t.TempDir(), repository: "..", version: version, time: time.Unix(1_800_000_000, 0)}
+	b := build{dist: t.TempDir(), repository: testRepository(t), version: version, time: time.Unix(1_800_000_000, 0)}
 	for _, p := range []program{
 		{OS: runtime.GOOS, Arch: runtime.GOARCH}, {OS: "darwin", Arch: "arm64"}, {OS: "windows", Arch: "arm64"},
 	} {
@@ -64,6 +64,29 @@ func testBuild(t *testing.T, version string, own []byte) build {
 		b.programs = append(b.programs, p)
 	}
 	return b
+}
+
+// testRepository returns a folder with what the packages need of the repository, and of its folder bin.
+func testRepository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository := t.TempDir()
+	for _, name := range []string{"LICENSE", "packaging"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(repository, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	share := filepath.Join(repository, "bin", "share")
+	if err := os.MkdirAll(share, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(share, "THIRD_PARTY_LICENSES"), []byte("licences"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return repository
 }
 
 // releasePackages contains the program and its packages for npm in a release, made once for all tests.
@@ -282,8 +305,12 @@ func TestNpmPackagesAreReproducible(t *testing.T) {
 			}
 			sums[i][e.Name()] = sha256.Sum256(data)
 			var m npmManifest
-			if err := json.Unmarshal(npmtest.Archived(t, data)["package/package.json"], &m); err != nil {
+			files := npmtest.Archived(t, data)
+			if err := json.Unmarshal(files["package/package.json"], &m); err != nil {
 				t.Fatal(err)
+			}
+			if files["package/LICENSE"] == nil || len(m.OS) > 0 && files["package/THIRD_PARTY_LICENSES"] == nil {
+				t.Errorf("%s has no licences", m.Name)
 			}
 			for name, version := range m.Optional {
 				if version != "0.3.0" || !strings.HasPrefix(name, npmScope) {
