@@ -39,7 +39,7 @@ func npmArtefacts(t *testing.T) string {
 
 // npmSystem returns a fresh system with Node and npm of this machine. The registry of npm has the artefacts
 // and nothing else.
-func npmSystem(t *testing.T, folder string) (*fresh.System, *npmtest.Registry) {
+func npmSystem(t *testing.T, folder string) *fresh.System {
 	t.Helper()
 	s := fresh.New(t, "curl")
 	node, err := exec.LookPath("node")
@@ -73,8 +73,24 @@ echo 'cafile = "/etc/ssl/certs/ca-certificates.crt"' >/usr/local/etc/npmrc`)
 			}
 		}
 	})
-	return s, r
+	return s
 }
+
+// documented returns a command, which a page of the documentation must have.
+func documented(t *testing.T, page, command string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n"+command) && !strings.Contains(string(text), "`"+command+"`") {
+		t.Errorf("%s has no command %q", page, command)
+	}
+	return command
+}
+
+// npmPage is the page of the package askback.
+const npmPage = "packaging/npm/README.md"
 
 // An mcpClient talks to a running askback mcp.
 type mcpClient struct {
@@ -142,14 +158,15 @@ func (c *mcpClient) reply(id int) string {
 // agent can ask after npm has emptied its cache, too.
 func TestNewcomerAsksByNpx(t *testing.T) {
 	t.Parallel()
-	s, _ := npmSystem(t, npmArtefacts(t))
+	s := npmSystem(t, npmArtefacts(t))
 	begin := time.Now()
-	server := s.Command(t.Context(), "ana", "exec npx -y askback serve")
+	documented(t, "README.md", "npx -y askback")
+	server := s.Command(t.Context(), "ana", "exec "+documented(t, npmPage, "npx -y askback serve"))
 	server.Stderr = t.Output()
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.Run(t, "ana", "mkdir project && cd project && npx -y askback init claude-code")
+	s.Run(t, "ana", "mkdir project && cd project && "+documented(t, npmPage, "npx -y askback init claude-code"))
 	first := time.Since(begin)
 
 	var settings struct {
@@ -195,9 +212,10 @@ func TestNewcomerAsksByNpx(t *testing.T) {
 // npm installs askback for root, and an ordinary user asks and answers with it. Files of agents have its name.
 func TestNewcomerInstallsByNpm(t *testing.T) {
 	t.Parallel()
-	s, _ := npmSystem(t, npmArtefacts(t))
+	s := npmSystem(t, npmArtefacts(t))
 	begin := time.Now()
-	s.Run(t, "root", "npm install -g askback")
+	documented(t, npmPage, "npm install -g askback")
+	s.Run(t, "root", documented(t, "README.md", "npm install -g askback"))
 	installed := time.Since(begin)
 	asked := s.Command(t.Context(), "ana", `exec askback ask "Which database should we use?" PostgreSQL SQLite`)
 	out, err := asked.StdoutPipe()
@@ -221,6 +239,47 @@ func TestNewcomerInstallsByNpm(t *testing.T) {
 	if _, _, err := s.Try(t, "ana", "askback version"); err == nil {
 		t.Error("askback is there after npm uninstall")
 	}
+}
+
+// The program of docs/programs.md asks with the client from npm.
+func TestNewcomerAsksFromTypeScript(t *testing.T) {
+	t.Parallel()
+	const page = "docs/programs.md"
+	s := npmSystem(t, npmArtefacts(t))
+	s.Run(t, "root", "npm install -g askback")
+	server := s.Command(t.Context(), "ana", "exec askback serve")
+	server.Stderr = t.Output()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(text), "\n```ts\n")
+	program, _, ok := strings.Cut(program, "\n```")
+	if !ok {
+		t.Fatalf("%s has no program in TypeScript", page)
+	}
+	script := documented(t, page, "npm install @askback/sdk") + " >&2\n" +
+		"for i in $(seq 600); do askback doctor --ready >&2 && break; sleep 0.1; done\n" +
+		documented(t, page, "export ASKBACK_URL=http://127.0.0.1:7575") + "\n" +
+		documented(t, page, "export ASKBACK_TOKEN=$(askback token add --kind agent --name shop)") + "\n" +
+		"cat >style.mjs <<'END'\n" + program + "\nEND\nexec node style.mjs\n"
+	asked := s.Command(t.Context(), "ana", script)
+	asked.Stderr = t.Output()
+	out, err := asked.StdoutPipe()
+	if err == nil {
+		err = asked.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t, "ana", `for i in $(seq 900); do askback answer latest haiku && exit; sleep 0.1; done; exit 1`)
+	if got, err := io.ReadAll(out); err != nil || string(got) != "haiku\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	_ = asked.Wait()
 }
 
 // Installed by npm, askback mcp starts as fast as the program. npx starts npm first.
