@@ -122,6 +122,12 @@ func newDialogue(t *testing.T) *dialogue {
 // exchange sends a request and returns the reply in the format of the archive.
 func (s *dialogue) exchange(request string) string {
 	s.t.Helper()
+	return s.format(s.reply(request))
+}
+
+// reply sends a request and returns the reply.
+func (s *dialogue) reply(request string) reply {
+	s.t.Helper()
 	request = s.runCommands(request)
 	s.now.Add(int64(time.Second))
 	head, body, _ := strings.Cut(request, "\n\n")
@@ -142,8 +148,7 @@ func (s *dialogue) exchange(request string) string {
 		name, value, _ := strings.Cut(line, ": ")
 		header = append(header, name, s.expand(value))
 	}
-	got := s.send(words[0], s.expand(words[1]), secret, s.expand(strings.TrimSpace(body)), header...)
-	return s.format(got)
+	return s.send(words[0], s.expand(words[1]), secret, s.expand(strings.TrimSpace(body)), header...)
 }
 
 // runCommands runs the commands before a request, and returns the request.
@@ -190,8 +195,8 @@ var (
 	anyTime   = regexp.MustCompile(`"duration_ms":\d+`)
 )
 
-// format returns a reply with numbered ids, and with zeros in place of secrets.
-func (s *dialogue) format(r reply) string {
+// withoutSecrets returns the text of a reply with zeros in place of secrets.
+func withoutSecrets(r reply) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\n", r.status)
 	for _, name := range []string{
@@ -202,7 +207,15 @@ func (s *dialogue) format(r reply) string {
 		}
 	}
 	b.WriteString("\n" + r.body)
-	text := anyID.ReplaceAllStringFunc(b.String(), func(id string) string {
+	text := anyCode.ReplaceAllString(b.String(), strings.Repeat("A", 16))
+	text = anySigner.ReplaceAllString(text, "whsec_"+strings.Repeat("0", 43)+"=")
+	text = anyTime.ReplaceAllString(text, `"duration_ms":0`)
+	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43))
+}
+
+// format returns a reply with numbered ids, and with zeros in place of secrets.
+func (s *dialogue) format(r reply) string {
+	return anyID.ReplaceAllStringFunc(withoutSecrets(r), func(id string) string {
 		for _, known := range s.ids {
 			if known[0] == id || known[1] == id {
 				return known[1]
@@ -218,11 +231,7 @@ func (s *dialogue) format(r reply) string {
 		number := strconv.Itoa(n)
 		s.ids = append(s.ids, [2]string{id, prefix + strings.Repeat("0", 26-len(number)) + number})
 		return s.ids[len(s.ids)-1][1]
-	})
-	text = anyCode.ReplaceAllString(text, strings.Repeat("A", 16))
-	text = anySigner.ReplaceAllString(text, "whsec_"+strings.Repeat("0", 43)+"=")
-	text = anyTime.ReplaceAllString(text, `"duration_ms":0`)
-	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43)) + "\n"
+	}) + "\n"
 }
 
 // Every route has a dialogue in which it succeeds. For /yield and /consume, a rejection
