@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -125,12 +126,18 @@ func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
 	}
 }
 
+// A database of a newer version is refused, and its file does not change, so that the newer version can be
+// installed again.
 func TestNewerSchemaIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path).Close()
 	db := openDatabase(t, path)
 	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
+	before := readFile(t, path)
 	_, err := sqlite.Open(path, nil)
+	if !bytes.Equal(readFile(t, path), before) {
+		t.Error("Open changed the file")
+	}
 	want := fmt.Sprintf("version 99, and this program supports versions up to %d", sqlite.SchemaVersion)
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "install that version") {
 		t.Errorf("Open: got %v, want an error that has both versions and what to do", err)
@@ -140,6 +147,15 @@ func TestNewerSchemaIsRejected(t *testing.T) {
 	}
 	execute(t, db, "delete from goose_db_version where version_id = 99")
 	openAt(t, path)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func TestSchemaVersionIsTheNewestMigration(t *testing.T) {
