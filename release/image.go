@@ -181,6 +181,8 @@ func imageLabels(b build) map[string]string {
 		key + "licenses":      "Apache-2.0",
 		key + "version":       b.version,
 		key + "created":       b.time.Format(time.RFC3339),
+		// The registry of MCP servers compares it.
+		"io.modelcontextprotocol.server.name": mcpName,
 	}
 }
 

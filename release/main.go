@@ -45,6 +45,7 @@ var parts = []struct {
 	{"install.sh", installScript},
 	{"image", image},
 	{"compose and Kubernetes", manifests},
+	{"server.json", serverJSON},
 	{"checksums", checksums}, // the last, because it reads what the others made
 }
 

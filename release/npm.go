@@ -22,6 +22,7 @@ var (
 // An npmManifest is a package.json.
 type npmManifest struct {
 	Name            string            `json:"name"`
+	MCPName         string            `json:"mcpName,omitempty"` // the registry of MCP servers compares it
 	Version         string            `json:"version"`
 	Description     string            `json:"description"`
 	Keywords        []string          `json:"keywords,omitempty"`

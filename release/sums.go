@@ -11,7 +11,7 @@ import (
 )
 
 // published matches the files of a release that are published, below the folder dist.
-var published = []string{"askback_*", "askback-*.rpm", "*.sh", "*.yaml", "npm/*.tgz", "python/*"}
+var published = []string{"askback_*", "askback-*.rpm", "*.sh", "*.yaml", "server.json", "npm/*.tgz", "python/*"}
 
 // unpublished are files in dist that GoReleaser writes for itself.
 var unpublished = []string{"config.yaml"}

@@ -34,6 +34,8 @@ in_fresh_systems() {
 need debootstrap "fresh systems" debootstrap
 need rpm "the package for Fedora and others" rpm
 need ar "a package of an older version" binutils
+need nix-hash "the package for Nix" nix-bin
+need ruby "the syntax of the cask for Homebrew" ruby
 
 step "programs that tests need" install_missing
 step "two releases of this commit are the same" twice

@@ -50,6 +50,9 @@ gzip -9n <CHANGELOG.md >bin/packages/changelog.gz
 cp packaging/scripts/*.sh bin/packages/
 touch -d "@$SOURCE_DATE_EPOCH" bin/packages/*
 
-goreleaser release --clean --skip=publish,validate
+skip=publish,validate
+[[ $PLATFORMS == all ]] || skip+=,scoop # it needs a program for Windows
+command -v nix-hash >/dev/null || echo "LEFT OUT: the file for Nix (nix-hash, of Debian's nix-bin, is not installed)"
+goreleaser release --clean --skip=$skip
 go -C release run . -dist ../dist
 echo "release $tag is in dist/"
