@@ -99,6 +99,9 @@ var releasePackages struct {
 // newRelease returns a registry with a release 0.1.0 of the program, and the bytes of the program.
 func newRelease(t *testing.T) (*npmtest.Registry, []byte) {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("LEFT OUT: packages of npm on Windows, where the paths are other ones")
+	}
 	for _, name := range []string{"node", "npm", "npx"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("LEFT OUT: packages of npm (%s is missing)", name)

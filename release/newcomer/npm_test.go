@@ -282,7 +282,9 @@ func TestNewcomerAsksFromTypeScript(t *testing.T) {
 	_ = asked.Wait()
 }
 
-// Installed by npm, askback mcp starts as fast as the program. npx starts npm first.
+// Installed by npm, askback mcp starts as fast as the program in the package. The same bytes in another file
+// can be a millisecond or two faster or slower, which depends on how the file was written to the page cache; this
+// is printed. npx starts npm first.
 func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 	folder := npmArtefacts(t)
 	packages, err := filepath.Glob(filepath.Join(folder, "askback-linux-x64-*.tgz"))
@@ -312,12 +314,14 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 	if out, err := command("npm", "install", "-g", "--prefix", prefix, "askback").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	own := filepath.Join(prefix, "lib/node_modules/askback/node_modules/@askback/linux-x64/bin/askback")
 	ways := []struct {
 		name string
 		args []string
 	}{
-		{"the program", []string{program, "mcp"}},
+		{"the program in its package", []string{own, "mcp"}},
 		{"npm install -g", []string{filepath.Join(prefix, "bin", "askback"), "mcp"}},
+		{"the program elsewhere", []string{program, "mcp"}},
 		{"npx", []string{"npx", "-y", "askback", "mcp"}},
 	}
 	start := func(args []string) time.Duration {
@@ -334,9 +338,10 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 	ratio := 0.0
 	for round := range 3 { // more runs if other programs disturb the first
 		for n := range 41 {
-			for i, way := range ways {
-				if i < 2 || round == 0 && n < 8 {
-					times[i] = append(times[i], start(way.args))
+			for k := range ways {
+				i := (n + k) % len(ways) // each way is the first in turn
+				if ways[i].args[0] != "npx" || round == 0 && n < 8 {
+					times[i] = append(times[i], start(ways[i].args))
 				}
 			}
 		}
@@ -345,7 +350,7 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 		}
 	}
 	for i, way := range ways {
-		t.Logf("%s: askback mcp replies after %d ms (median of %d)", way.name, median(i).Milliseconds(), len(times[i]))
+		t.Logf("%s: askback mcp replies after %.1f ms (median of %d)", way.name, median(i).Seconds()*1000, len(times[i]))
 	}
 	if ratio > 1.2 {
 		t.Errorf("installed by npm, askback mcp takes %.2f times as long as the program", ratio)
