@@ -350,7 +350,8 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 		}
 	}
 	for i, way := range ways {
-		t.Logf("%s: askback mcp replies after %.1f ms (median of %d)", way.name, median(i).Seconds()*1000, len(times[i]))
+		t.Logf("%s: askback mcp replies after %.1f ms (median of %d)", way.name, median(i).Seconds()*1000,
+			len(times[i]))
 	}
 	if ratio > 1.2 {
 		t.Errorf("installed by npm, askback mcp takes %.2f times as long as the program", ratio)
