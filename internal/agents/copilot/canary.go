@@ -30,7 +30,7 @@ func Canaries(h config.Hook) []hook.Canary {
 			Event: func(text, token string) map[string]any {
 				tool, input := hook.CanaryCall(text)
 				return map[string]any{
-					"hookName": PermissionRequest, "sessionId": token, "timestamp": 1795492516884,
+					"hookName": PermissionRequest, "sessionId": token, "timestamp": int64(1795492516884),
 					"cwd": hook.CanaryFolder, "toolName": tool, "toolInput": input, "permissionSuggestions": []any{},
 				}
 			},
