@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -103,29 +104,57 @@ func platforms(t *testing.T, files map[string][]byte) map[string]v1.Image {
 	return images
 }
 
-// Each platform of the image has a static program for its processor. Only the program for this machine is run.
+// Each platform of the image has a static program for its processor. QEMU runs the programs for other processors.
 func TestImageHasAProgramForEachPlatform(t *testing.T) {
 	images := platforms(t, readImage(t))
-	for platform, machine := range map[string]elf.Machine{
-		"linux/amd64": elf.EM_X86_64, "linux/arm64": elf.EM_AARCH64, "linux/arm/v7": elf.EM_ARM,
+	for platform, want := range map[string]struct {
+		machine  elf.Machine
+		emulator string
+	}{
+		"linux/amd64":  {elf.EM_X86_64, ""},
+		"linux/arm64":  {elf.EM_AARCH64, "qemu-aarch64-static"},
+		"linux/arm/v7": {elf.EM_ARM, "qemu-arm-static"},
 	} {
 		img := images[platform]
-		if img == nil && platform != "linux/amd64" {
-			t.Logf("not tested: this release has no image for %s", platform)
+		if img == nil && want.emulator != "" {
+			t.Logf("LEFT OUT: the image for %s (this release is for the tested platform)", platform)
 			continue
 		}
 		files := mutate.Extract(img)
-		program, err := elf.NewFile(bytes.NewReader(untar(t, files)["usr/bin/askback"]))
+		text := untar(t, files)["usr/bin/askback"]
+		program, err := elf.NewFile(bytes.NewReader(text))
 		if err = errors.Join(err, files.Close()); err != nil {
 			t.Errorf("%s: %v", platform, err)
 			continue
 		}
-		if program.Machine != machine {
+		if program.Machine != want.machine {
 			t.Errorf("the program of %s is for %v", platform, program.Machine)
 		}
 		if libraries, _ := program.ImportedLibraries(); len(libraries) > 0 {
 			t.Errorf("the program of %s needs %v", platform, libraries)
 		}
+		checkVersion(t, platform, text, want.emulator)
+	}
+}
+
+// checkVersion runs a program with an emulator, or without one if the name is "".
+func checkVersion(t *testing.T, platform string, program []byte, emulator string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "askback")
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "version")
+	if emulator != "" {
+		cmd = exec.CommandContext(t.Context(), emulator, path, "version")
+	}
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Logf("LEFT OUT: running the program for %s (%s is missing)", platform, emulator)
+		return
+	}
+	if want := strings.TrimSuffix(platform, "/v7") + "\n"; err != nil || !strings.HasSuffix(string(out), want) {
+		t.Errorf("the program of %s prints %q (%v), want %q", platform, out, err, want)
 	}
 }
 
