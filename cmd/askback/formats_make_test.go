@@ -97,6 +97,8 @@ func (m *machine) makeDirectory(dir string) {
 }
 
 const (
+	snoozedFor = 300 * 24 * time.Hour
+
 	choice = `"question": "Which database?", "options": ["PostgreSQL", "SQLite"]`
 	deploy = `"confirmation": {"tool_name": "deploy", "input": {"to": "prod"}, "description": "Deploy to production"}`
 )
@@ -157,7 +159,7 @@ func (m *machine) makePendingAsks() {
 	m.call(ana, "PUT", "/asks/"+m.record.Asks["draft"]+"/draft", `{"other": "Maybe MariaDB, bec"}`, 204)
 	m.ask("snoozed", choice)
 	m.call(ana, "PUT", "/asks/"+m.record.Asks["snoozed"]+"/snooze",
-		`{"until": "`+time.Now().Add(300*24*time.Hour).Format(time.RFC3339)+`"}`, 200)
+		`{"until": "`+time.Now().Add(snoozedFor).Format(time.RFC3339)+`"}`, 200)
 	m.ask("call", deploy+`, "to": ["ana", "ben"]`)
 	m.ask("two approvals", deploy+`, "agent": "deploy-7", "tags": ["prod"]`)
 	m.settle(ana, "two approvals", "answer", `{"decision": "approved"}`)
