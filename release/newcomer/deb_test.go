@@ -11,8 +11,8 @@ import (
 )
 
 // The package is installed, upgraded while agents of the old version wait, replaced by an older version, removed
-// and purged. There is no systemd in the system: the test runs what the unit runs, as its user, and restarts it
-// where systemctl would.
+// and purged. The system has no systemd: the test runs the command of the unit as its user, and restarts it where
+// systemctl would. TestServiceRunsUnderSystemd has systemd.
 func TestDebIsInstalledUpgradedAndRemoved(t *testing.T) {
 	newer := artefact(t, "askback_*_amd64.deb")
 	s := fresh.New(t, "curl", "sudo", "sqlite3")
