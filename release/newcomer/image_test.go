@@ -1,4 +1,4 @@
-package newcomer
+package newcomer_test
 
 import (
 	"archive/tar"
@@ -26,20 +26,8 @@ import (
 	"github.com/askback/askback/release/fresh"
 )
 
-// imagePath returns the tar archive of the image in the folder of a release. Without such a folder, it skips the
-// test.
-func imagePath(t *testing.T) string {
-	t.Helper()
-	dist := os.Getenv("ASKBACK_DIST")
-	if dist == "" {
-		t.Skip("LEFT OUT: the image (ASKBACK_DIST does not name the folder of the artefacts)")
-	}
-	found, err := filepath.Glob(filepath.Join(dist, "askback_*_image.tar"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s has %d images, want one", dist, len(found))
-	}
-	return found[0]
-}
+// imageFile matches the image in the folder of the artefacts.
+const imageFile = "askback_*_image.tar"
 
 // untar returns the files of a tar archive.
 func untar(t *testing.T, r io.Reader) map[string][]byte {
@@ -62,7 +50,7 @@ func untar(t *testing.T, r io.Reader) map[string][]byte {
 // readImage returns the files of the layout.
 func readImage(t *testing.T) map[string][]byte {
 	t.Helper()
-	text, err := os.ReadFile(imagePath(t))
+	text, err := os.ReadFile(artefact(t, imageFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +409,7 @@ func TestContainerOfKubernetesManifestKeepsItsState(t *testing.T) {
 	}
 	pod := set.Spec.Template.Spec
 	// Without a registry: a release has the image as a file, too.
-	s.Copy(t, imagePath(t), "/root/image.tar")
+	s.Copy(t, artefact(t, imageFile), "/root/image.tar")
 	loaded := s.Run(t, "root", "docker load -i image.tar")
 	name := regexp.MustCompile(`ghcr\.io/askback/askback:\d\S*`).FindString(loaded)
 	run := fmt.Sprintf(`docker run --pull never -d --name askback --user %d:%d --read-only --cap-drop all `+
