@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/askback/askback/internal/local/service"
@@ -44,6 +45,10 @@ func stateDir() (string, error) {
 	}
 	if dir := service.StateDir(); dir != "" {
 		return dir, nil
+	}
+	if runtime.GOOS == "windows" {
+		local, err := os.UserCacheDir() // %LocalAppData%, which other users cannot read
+		return filepath.Join(local, "askback"), err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -73,7 +72,9 @@ func killSession(leader int) {
 		fields := strings.Fields(rest)
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err == nil && len(fields) > 3 && fields[3] == strconv.Itoa(leader) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill()
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -87,7 +88,16 @@ func connectSQL(path string) (*sql.DB, error) {
 }
 
 func dsn(path string, pragmas ...string) string {
-	u := url.URL{Scheme: "file", Path: absolute(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return URI(path, url.Values{"_pragma": pragmas})
+}
+
+// URI returns the address of a database file, with parameters, as SQLite reads it (sqlite.org/uri.html).
+func URI(path string, parameters url.Values) string {
+	path = filepath.ToSlash(absolute(path))
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/x on Windows
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: parameters.Encode()}
 	return u.String()
 }
 

@@ -167,14 +167,14 @@ func inspect(ctx context.Context, path string, locked bool) (out inspection, err
 	if info, err := os.Stat(path + "-wal"); !locked && (err != nil || info.Size() == 0) {
 		query.Set("immutable", "1")
 	}
-	address := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", address.String())
+	address := sqlite.URI(path, query)
+	db, err := sql.Open("sqlite", address)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	return out, out.read(ctx, db, address.String())
+	return out, out.read(ctx, db, address)
 }
 
 func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {

@@ -180,11 +180,11 @@ func localUser() askback.Principal {
 	return askback.Principal{Kind: askback.Admin, Name: UserName(), Channel: askback.ChannelTerminal}
 }
 
-// UserName returns the name of the user who runs this process. If the name is not known, it returns "local
-// user".
+// UserName returns the name of the user who runs this process, without the domain that it has on Windows. If the
+// name is not known, it returns "local user".
 func UserName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
+		return u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
 	}
 	if name := os.Getenv("USER"); name != "" {
 		return name

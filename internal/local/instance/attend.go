@@ -52,7 +52,7 @@ func (p Place) Attend(id string) (done func(), err error) {
 // for the same ask.
 func (p Place) release(f *os.File, path string) {
 	if flock(f) == nil {
-		_ = os.Remove(path)
+		_ = removeHeld(f, path)
 	}
 	_ = f.Close()
 }
@@ -104,7 +104,7 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(path) // the process of a new record makes the record again
+	return removeHeld(f, path) // the process of a new record makes the record again
 }
 
 // isAt reports whether path is still the path of the open file f.

@@ -62,15 +62,14 @@ func writeAtomically(path string, raw []byte, move func(from, to string) error) 
 	return err
 }
 
-// createTemp creates a temporary file in a folder. If the system has locks, the file is locked while it is
-// open.
+// createTemp creates a temporary file in a folder. If the system can rename an open file, it is locked.
 func createTemp(folder string) (f *os.File, locked bool, err error) {
 	for {
 		f, err := os.CreateTemp(folder, tempPrefix+"*"+tempSuffix) // 0600
 		if err != nil {
 			return nil, false, err
 		}
-		switch err := flock(f); {
+		switch err := lockTemp(f); {
 		case errors.Is(err, ErrHeld): // another process is about to remove the file
 			_ = os.Remove(f.Name())
 		case err != nil:
@@ -112,7 +111,7 @@ func removeLeftover(path string) {
 		return
 	}
 	if strings.HasSuffix(path, tempSuffix) || isOldLeftover(f, info) {
-		_ = os.Remove(path)
+		_ = removeHeld(f, path)
 	}
 }
 

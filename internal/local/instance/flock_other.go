@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package instance
 
@@ -15,3 +15,9 @@ func flock(*os.File) error {
 
 // share returns the same error as flock.
 func share(f *os.File) error { return flock(f) }
+
+// lockTemp returns the same error as flock.
+func lockTemp(f *os.File) error { return flock(f) }
+
+// removeHeld closes and removes a file.
+func removeHeld(f *os.File, path string) error { return errors.Join(f.Close(), os.Remove(path)) }

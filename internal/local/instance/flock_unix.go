@@ -23,6 +23,12 @@ func share(f *os.File) error {
 	}
 }
 
+// lockTemp locks a temporary file while it is written.
+func lockTemp(f *os.File) error { return flock(f) }
+
+// removeHeld removes a locked file, and closes it.
+func removeHeld(f *os.File, path string) error { return errors.Join(os.Remove(path), f.Close()) }
+
 // flock takes an exclusive lock on f without waiting. It returns [ErrHeld] if another
 // process, or another open file of this process, has a lock on the same file.
 func flock(f *os.File) error {

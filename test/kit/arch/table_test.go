@@ -349,8 +349,11 @@ var owners = map[string]owner{
 	"github.com/boombuler/barcode": {packages: []string{"internal/text/qrcode"}},
 
 	"charm.land/bubbletea/v2": {packages: []string{"terminal"}},
-	"golang.org/x/sys":        {packages: []string{"terminal"}},
-	"golang.org/x/term":       {packages: []string{"terminal"}},
+	"golang.org/x/sys": {
+		packages: []string{"internal/local/instance", "terminal"},
+		why:      "one locks files on Windows, the other reads keys",
+	},
+	"golang.org/x/term": {packages: []string{"terminal"}},
 	"github.com/a-h/templ": {
 		[]string{"web", "internal/pages"}, "one defines the pages, the other renders them",
 	},
