@@ -1,0 +1,178 @@
+package newcomer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A windows runs programs for Windows by Wine, in a folder of its own.
+type windows struct {
+	wine, program, prefix string
+}
+
+// prng is a library that Go needs from Windows 7 on, and that Wine lacks before version 9.
+const prng = `#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T n) { return SystemFunction036(data, n); }
+`
+
+// newWindows builds the program for Windows, and starts Wine.
+func newWindows(t *testing.T) *windows {
+	t.Helper()
+	if os.Getenv("ASKBACK_DIST") == "" {
+		t.Skip("LEFT OUT: Windows (it takes long; run make newcomer)")
+	}
+	const compiler = "x86_64-w64-mingw32-gcc"
+	w := &windows{wine: "/usr/lib/wine/wine64", program: filepath.Join(t.TempDir(), "askback.exe"), prefix: t.TempDir()}
+	for _, name := range []string{w.wine, compiler} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("LEFT OUT: Windows (%s is not installed)", name)
+		}
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v"+version(t), "-o", w.program,
+		"./cmd/askback")
+	build.Dir, build.Env = "../..", append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Cleanup(func() {
+		end := exec.Command("/usr/lib/wine/wineserver64", "-k", "-w")
+		end.Env = w.environment()
+		_ = end.Run() // there may be no server
+	})
+	if out, err := w.command("cmd", "/c", "exit").CombinedOutput(); err != nil {
+		t.Fatalf("wine: %v\n%s", err, out)
+	}
+	library := filepath.Join(w.prefix, "drive_c/windows/system32/bcryptprimitives.dll")
+	if _, err := os.Stat(library); err == nil {
+		return w
+	}
+	link := exec.Command(compiler, "-shared", "-o", library, "-x", "c", "-", "-ladvapi32")
+	link.Stdin = strings.NewReader(prng)
+	if out, err := link.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return w
+}
+
+func (w *windows) environment() []string {
+	return append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEDEBUG=-all")
+}
+
+// command returns a command that runs a program for Windows.
+func (w *windows) command(program string, args ...string) *exec.Cmd {
+	c := exec.Command(w.wine, append([]string{program}, args...)...)
+	c.Env = w.environment()
+	return c
+}
+
+// run runs askback without a terminal, and returns what it prints on both streams.
+func (w *windows) run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	out, err := w.command(w.program, args...).CombinedOutput()
+	return string(out), err
+}
+
+// start starts askback. Its output is complete when ended is closed.
+func (w *windows) start(t *testing.T, args ...string) (out *bytes.Buffer, kill func(), ended <-chan struct{}) {
+	t.Helper()
+	c := w.command(w.program, args...)
+	out = &bytes.Buffer{}
+	c.Stdout, c.Stderr = out, out
+	in, writer := io.Pipe() // the input stays open
+	c.Stdin = in
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = c.Process.Wait()
+	}()
+	kill = func() {
+		_ = c.Process.Kill()
+		_ = writer.Close()
+		<-done
+	}
+	t.Cleanup(kill)
+	return out, kill, done
+}
+
+// The program for Windows runs under Wine: a question is asked and answered through a server, which holds its
+// database alone. After the server was killed, the next command opens the database. No test runs Windows itself.
+func TestProgramForWindowsAsksAndAnswers(t *testing.T) {
+	w := newWindows(t)
+	if out, err := w.run(t, "version"); err != nil || !strings.HasSuffix(strings.TrimSpace(out), "windows/amd64") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, kill, _ := w.start(t, "serve", "--listen", freeAddress(t))
+	listed := func(text string) func() bool {
+		return func() bool {
+			out, err := w.run(t, "list", "--status", "all")
+			return err == nil && strings.Contains(out, text)
+		}
+	}
+	eventually(t, "server", func() bool {
+		state, _ := filepath.Glob(filepath.Join(w.prefix, "drive_c/users/*/AppData/Local/askback/server.json"))
+		return len(state) == 1
+	})
+	asked, _, ended := w.start(t, "ask", "Which database?", "PostgreSQL", "SQLite")
+	eventually(t, "question", listed("Which database?"))
+	if out, err := w.run(t, "serve", "--listen", freeAddress(t)); err == nil {
+		t.Errorf("a second server holds the database:\n%s", out)
+	}
+	if out, err := w.run(t, "answer", "latest", "SQLite"); err != nil || strings.Contains(out, `\`) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	<-ended
+	if !strings.HasSuffix(strings.TrimSpace(asked.String()), "SQLite") {
+		t.Errorf("askback ask printed no answer:\n%s", asked)
+	}
+	kill()
+	eventually(t, "answer after the server was killed", listed("answered"))
+
+	w.requireSettings(t)
+}
+
+// requireSettings requires that askback init writes the path of the program into the settings of an agent.
+func (w *windows) requireSettings(t *testing.T) {
+	t.Helper()
+	c := w.command(w.program, "init", "claude-code", "--yes")
+	c.Dir = t.TempDir()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(c.Dir, ".mcp.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings struct {
+		Servers map[string]struct{ Command string } `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(text, &settings); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll("Z:"+w.program, "/", `\`)
+	if got := settings.Servers["askback"].Command; got != want {
+		t.Errorf("got the command %q, want %q", got, want)
+	}
+}
+
+// freeAddress returns a loopback address with a free port.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return fmt.Sprint(l.Addr())
+}
