@@ -28,6 +28,19 @@ generated() {
 	return $rc
 }
 
+# The module in the folder release has its own requirements.
+vetted() { go vet ./... && go -C release vet ./...; }
+
+analysed() {
+	local program rc=0
+	program=$(tool -n staticcheck) || return
+	tool staticcheck ./... || rc=1
+	(cd release && "$program" ./...) || rc=1
+	return $rc
+}
+
+tidy() { go mod tidy -diff && go -C release mod tidy -diff; }
+
 # small prints the packages of gRPC that the program has. They are 2 MB, and a library brings them easily.
 small() {
 	local packages
@@ -38,13 +51,13 @@ small() {
 # first_checks also compiles what the others need.
 first_checks() {
 	step "format (gofumpt)" formatted
-	step "go vet" go vet ./...
+	step "go vet" vetted
 	step "generated files" generated # tests make files in the working tree, too
 }
 
 other_checks() {
-	step "staticcheck" tool staticcheck ./...
-	step "go.mod and go.sum" go mod tidy -diff
+	step "staticcheck" analysed
+	step "go.mod and go.sum" tidy
 	step "the program has no gRPC" small
 	step "shape (test/kit/arch)" go test ./test/kit/arch
 }

@@ -32,12 +32,14 @@ in_fresh_systems() {
 }
 
 need debootstrap "fresh systems" debootstrap
+need shellcheck "scripts of packages" shellcheck
 need rpm "the package for Fedora and others" rpm
 need ar "a package of an older version" binutils
 need nix-hash "the package for Nix" nix-bin
 need ruby "the syntax of the cask for Homebrew" ruby
 
 step "programs that tests need" install_missing
+step "tests of releases" go -C release test -count=1 . ./fresh
 step "two releases of this commit are the same" twice
 step "install, ask and answer in fresh systems" in_fresh_systems
 summary

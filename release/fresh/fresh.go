@@ -110,7 +110,7 @@ mount -t tmpfs -o mode=755 tmpfs "$2/layer"; mkdir "$2/layer/upper" "$2/layer/wo
 mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/layer/upper,workdir=$2/layer/work" "$2/root"
 mount -t proc proc "$2/root/proc"; mount -t tmpfs -o mode=1777 tmpfs "$2/root/tmp"
 mount --rbind /dev "$2/root/dev"; mount -t tmpfs -o mode=755 tmpfs "$2/root/run"
-ip link set lo up 2>/dev/null || ifconfig lo up
+hostname fresh; ip link set lo up 2>/dev/null || ifconfig lo up
 # A container in the system enters a namespace by its root, which chroot does not change.
 cd "$2/root"; pivot_root . mnt; umount -l /mnt
 echo started; exec sleep infinity`
@@ -129,7 +129,7 @@ echo started; exec sleep infinity`
 	if n, _ := ready.Read(make([]byte, 16)); n == 0 {
 		t.Fatalf("start a fresh system: %s", problem.String())
 	}
-	s.write(t, "/etc/hosts", "127.0.0.1 localhost\n")
+	s.write(t, "/etc/hosts", "127.0.0.1 localhost fresh\n")
 }
 
 // inside returns the id of the process that is the first in the namespaces.

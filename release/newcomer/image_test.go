@@ -357,10 +357,15 @@ func startPasted(t *testing.T, s *fresh.System, commands string) *paste {
 // patience is how long a command may take.
 const patience = 5 * time.Minute
 
-// output returns what the terminal shows, without the codes for colours and the cursor.
+// output returns what the terminal shows.
 func (p *paste) output() string {
 	text, _ := os.ReadFile(p.path)
-	return regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]|\r`).ReplaceAllString(string(text), "")
+	return plain(string(text))
+}
+
+// plain returns the output of a terminal without the codes for colours and the cursor.
+func plain(out string) string {
+	return regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]|\r`).ReplaceAllString(out, "")
 }
 
 // wait waits for a text in the terminal, and returns the text and its groups.
