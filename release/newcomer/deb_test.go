@@ -39,8 +39,8 @@ func TestDebIsInstalledUpgradedAndRemoved(t *testing.T) {
 	dataSurvivesRemoval(t, s)
 }
 
-// installedFilesAreRight checks owners and modes, and that the program and its additions are there.
-func installedFilesAreRight(t *testing.T, s *fresh.System) {
+// ownersAreRight checks who can read the settings and the data.
+func ownersAreRight(t *testing.T, s *fresh.System) {
 	t.Helper()
 	got := s.Run(t, "root", "stat -c '%n %U:%G %a' /etc/askback /etc/askback/askback.yaml /var/lib/askback")
 	want := "/etc/askback root:askback 750\n/etc/askback/askback.yaml root:askback 640\n" +
@@ -48,6 +48,12 @@ func installedFilesAreRight(t *testing.T, s *fresh.System) {
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+}
+
+// installedFilesAreRight checks the user of the service, and that the program and its additions are there.
+func installedFilesAreRight(t *testing.T, s *fresh.System) {
+	t.Helper()
+	ownersAreRight(t, s)
 	s.Run(t, "root", `set -e
 test "$(getent passwd askback | cut -d: -f6,7)" = /var/lib/askback:/usr/sbin/nologin
 zcat /usr/share/man/man1/askback.1.gz | grep -q '^.TH ASKBACK 1'

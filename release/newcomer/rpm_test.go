@@ -27,6 +27,7 @@ func TestRPMIsInstalledVerifiedAndErased(t *testing.T) {
 	const rpm = "rpm --force-debian " // Debian's rpm refuses packages that it could not install with dpkg
 	s.Run(t, "root", rpm+"-i --nodeps /srv/askback.rpm")
 	s.Run(t, "root", rpm+"-V --nodeps askback")
+	ownersAreRight(t, s)
 	if got := s.Run(t, "root", rpm+"-q --configfiles askback"); got != "/etc/askback/askback.yaml\n" {
 		t.Errorf("got the settings files %s", got)
 	}

@@ -139,7 +139,7 @@ func TestServiceRunsUnderSystemd(t *testing.T) {
 	m.run(t, "apt-get remove -qy askback")
 	m.fails(t, "systemctl cat askback")
 	m.run(t, "test -e /var/lib/askback/askback.db")
-	m.run(t, "test ! -e /etc/systemd/system/multi-user.target.wants/askback.service")
+	m.run(t, "test ! -L /etc/systemd/system/multi-user.target.wants/askback.service")
 }
 
 // needsPerson breaks the settings and replaces the program by an older version: the service ends, with the reason
