@@ -30,6 +30,13 @@ func TestDebIsInstalledUpgradedAndRemoved(t *testing.T) {
 	if got := s.Run(t, "ana", "curl -sS -o /dev/null -w '%{http_code}' '"+strings.TrimSpace(link)+"'"); got != "200" {
 		t.Errorf("the page of the link that askback login prints has the status %s", got)
 	}
+	for _, as := range []string{"sudo -u askback", "runuser -u askback --"} {
+		got := s.Run(t, "root", as+" askback doctor") // a FAIL is an exit code
+		if !strings.Contains(got, "/etc/askback/askback.yaml") ||
+			!strings.Contains(got, "/var/lib/askback/askback.db") {
+			t.Errorf("%s askback doctor printed\n%s", as, got)
+		}
+	}
 	if _, problem, _ := s.Try(t, "root", "askback login"); !strings.Contains(problem, "sudo -u askback askback login") {
 		t.Errorf("as root, askback login does not name the command: %s", problem)
 	}
