@@ -6,9 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/release/fresh"
 )
+
+const database = "/var/lib/askback/askback.db"
 
 // The package is installed, upgraded while agents of the old version wait, replaced by an older version, removed
 // and purged. The system has no systemd: the test runs the command of the unit as its user, and restarts it where
@@ -106,6 +109,14 @@ func upgradeLosesNothing(t *testing.T, s *fresh.System, server *service) *servic
 	if after := open(t, s); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("after the upgrade these asks are open: %v; before it: %v", after, before)
 	}
+	// The new version may have migrated the database. The old hook cannot open it, and waits for the next server.
+	s.Run(t, "askback", `sqlite3 `+database+` "insert into goose_db_version (version_id, is_applied) values (999, 1)"`)
+	server.stop(t)
+	if hook.endsWithin(5 * time.Second) {
+		t.Fatalf("the hook did not wait for the next server: %s", hook.output())
+	}
+	s.Run(t, "askback", `sqlite3 `+database+` "delete from goose_db_version where version_id = 999"`)
+	server = startUnit(t, s)
 	if got := s.Run(t, "root", "cat /etc/askback/askback.yaml"); !strings.Contains(got, "zoe") {
 		t.Error("the upgrade replaced the settings")
 	}
@@ -122,7 +133,6 @@ func upgradeLosesNothing(t *testing.T, s *fresh.System, server *service) *servic
 func downgradeIsRefused(t *testing.T, s *fresh.System, server *service) {
 	t.Helper()
 	server.stop(t)
-	const database = "/var/lib/askback/askback.db"
 	s.Run(t, "askback", `sqlite3 `+database+` "insert into goose_db_version (version_id, is_applied) values (999, 1)"`)
 	s.Run(t, "root", "apt-get install -qy --allow-downgrades /srv/older.deb")
 	server = launchUnit(t, s)

@@ -107,6 +107,16 @@ func (p *process) hasEnded() bool {
 	}
 }
 
+// endsWithin reports whether the process ends within a time.
+func (p *process) endsWithin(d time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
 // eventually waits until a condition is true.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()

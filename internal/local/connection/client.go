@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/store/sqlite"
 )
 
 // A client is an [askback.Client] that repeats a lost call on the next connection. A repeated call has no
@@ -75,18 +76,18 @@ func (c *Connector) setReached() {
 
 // retries reports whether a call that began at start is repeated after err.
 //
-// A lost call to a local server is always repeated: [instance.Place.Join] limits the search
-// for the next server and ends it with ErrNoReply. After ErrNoReply, only a command with a
-// Kind that was connected before searches again. A lost call to a remote server is repeated
-// if a server has replied before, or within remoteTime. With [Options.ServerOnly], no call is
-// repeated.
+// A lost call to a local server is always repeated: [instance.Place.Join] limits the search for the next server
+// and ends it with ErrNoReply. After ErrNoReply, only a command with a Kind that was connected before searches
+// again. Such a command also waits for the next server if a newer version has migrated the database, which this
+// process cannot open. A lost call to a remote server is repeated if a server has replied before, or within
+// remoteTime. With [Options.ServerOnly], no call is repeated.
 func (c *Connector) retries(err error, start time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.options.ServerOnly:
 		return false
-	case errors.Is(err, instance.ErrNoReply):
+	case errors.Is(err, instance.ErrNoReply), errors.Is(err, sqlite.ErrNewer):
 		return c.reached && c.options.Kind != ""
 	case !isLost(err):
 		return false

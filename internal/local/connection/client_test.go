@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/store/sqlite"
 )
 
 func remote(url string) *Connector {
@@ -65,6 +66,11 @@ func TestOnlyLostCallsAreRetried(t *testing.T) {
 		"silent local server, command waits": {
 			&Connector{reached: true, options: whileWaiting}, instance.ErrNoReply, long, true,
 		},
+		"migrated database, command waits": {
+			&Connector{reached: true, options: whileWaiting}, sqlite.ErrNewer, long, true,
+		},
+		"migrated database, never reached":   {&Connector{options: whileWaiting}, sqlite.ErrNewer, now, false},
+		"migrated database, short command":   {&Connector{reached: true}, sqlite.ErrNewer, long, false},
 		"silent local server, short command": {&Connector{reached: true}, instance.ErrNoReply, long, false},
 		"silent local server, never reached": {&Connector{options: whileWaiting}, instance.ErrNoReply, now, false},
 		"no database opened": {
