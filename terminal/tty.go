@@ -15,9 +15,11 @@ import (
 var ErrNoTerminal = errors.New("this process has no terminal")
 
 // A TTY is the terminal of this process, /dev/tty, independent of stdin and stdout. It is the input and the
-// output of a [Prompt].
+// output of a [Prompt]. On Windows it is the console.
 type TTY struct {
 	file    *os.File
+	screen  *os.File      // the output: file, except on Windows
+	ended   chan struct{} // closed by Close
 	editor  lineEditor
 	pending string // the rest of the last line, which Read has not returned yet
 
@@ -28,21 +30,31 @@ type TTY struct {
 
 // Open opens the terminal of the process. If the process has no terminal, the error wraps [ErrNoTerminal].
 func Open() (*TTY, error) {
-	file, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	file, screen, err := openTerminal()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNoTerminal, err)
 	}
-	t := &TTY{file: file}
+	t := &TTY{file: file, screen: screen, ended: make(chan struct{})}
 	if err := t.control(func(fd int) error { _, err := term.GetState(fd); return err }); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %v", ErrNoTerminal, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("%w: %v", ErrNoTerminal, err), t.closeFiles())
 	}
 	return t, nil
 }
 
-// control calls do with the terminal's file descriptor. It does not use File.Fd, because Close could then not
-// end a blocked Read.
-func (t *TTY) control(do func(fd int) error) error {
-	raw, err := t.file.SyscallConn()
+func (t *TTY) closeFiles() error {
+	if t.screen == t.file {
+		return t.file.Close()
+	}
+	return errors.Join(t.file.Close(), t.screen.Close())
+}
+
+// control calls do with the terminal's file descriptor.
+func (t *TTY) control(do func(fd int) error) error { return control(t.file, do) }
+
+// control calls do with the descriptor of a file. It does not use File.Fd, because Close could then not end a
+// blocked Read.
+func control(file *os.File, do func(fd int) error) error {
+	raw, err := file.SyscallConn()
 	if err != nil {
 		return err
 	}
@@ -56,7 +68,7 @@ func (t *TTY) control(do func(fd int) error) error {
 func (t *TTY) Read(p []byte) (int, error) {
 	if t.pending == "" {
 		if t.control(t.setCbreak) != nil {
-			return t.file.Read(p)
+			return t.readLine(p)
 		}
 		line, err := t.editor.read(t.file, t.goesOn)
 		if err != nil {
@@ -116,19 +128,19 @@ func (t *TTY) pause() {
 func (t *TTY) OnTyping(typed func()) { t.editor.onTyping(typed) }
 
 // Write implements [io.Writer].
-func (t *TTY) Write(p []byte) (int, error) { return t.file.Write(p) }
+func (t *TTY) Write(p []byte) (int, error) { return t.screen.Write(p) }
 
 // Width returns the current number of columns, or 80 if it is unknown.
 func (t *TTY) Width() int {
 	width := defaultWidth
-	_ = t.control(func(fd int) error { width = columns(fd); return nil })
+	_ = control(t.screen, func(fd int) error { width = columns(fd); return nil })
 	return width
 }
 
 // Height returns the current number of rows, or 24 if it is unknown.
 func (t *TTY) Height() int {
 	height := defaultHeight
-	_ = t.control(func(fd int) error { _, height = size(fd); return nil })
+	_ = control(t.screen, func(fd int) error { _, height = size(fd); return nil })
 	return height
 }
 
@@ -170,12 +182,15 @@ func (t *TTY) Options() *Options {
 // ends a blocked Read.
 func (t *TTY) Close() error {
 	err := t.control(t.restore)
-	return errors.Join(err, t.file.Close())
+	return errors.Join(err, t.closeFiles())
 }
 
 func (t *TTY) restore(fd int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.closed {
+		close(t.ended)
+	}
 	t.closed = true
 	if t.state == nil || !foreground(fd) { // in the background, the terminal belongs to the shell
 		return nil

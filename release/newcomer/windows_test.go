@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A windows runs programs for Windows by Wine, in a folder of its own.
@@ -139,7 +140,56 @@ func TestProgramForWindowsAsksAndAnswers(t *testing.T) {
 	kill()
 	eventually(t, "answer after the server was killed", listed("answered"))
 
+	w.requireConsole(t)
 	w.requireSettings(t)
+}
+
+// requireConsole requires that a question in a console is answered there.
+func (w *windows) requireConsole(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("script"); err != nil {
+		t.Skip("LEFT OUT: a console of Windows (script is not installed)")
+	}
+	c := exec.Command("script", "-qec", w.wine+" "+w.program+" ask 'In a console?' red blue", "/dev/null")
+	c.Env = append(w.environment(), "TERM=xterm")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(3*time.Minute, func() { _ = c.Process.Kill() })
+	defer watchdog.Stop()
+	var shown strings.Builder
+	for buffer := make([]byte, 4096); !strings.Contains(shown.String(), "> "); {
+		n, err := out.Read(buffer)
+		shown.Write(buffer[:n])
+		if err != nil {
+			t.Fatalf("no question in the console: %v\n%s", err, shown.String())
+		}
+	}
+	answered := make(chan struct{})
+	go func() {
+		// The prompt discards what was typed before it.
+		for again := time.Tick(3 * time.Second); ; {
+			select {
+			case <-again:
+				_, _ = io.WriteString(in, "2\r")
+			case <-answered:
+				return
+			}
+		}
+	}()
+	rest, _ := io.ReadAll(out) // a terminal that is closed is an error
+	close(answered)
+	if err := c.Wait(); err != nil || !strings.Contains(string(rest), "blue") {
+		t.Errorf("%v, the console shows %q", err, rest)
+	}
 }
 
 // requireSettings requires that askback init writes the path of the program into the settings of an agent.
