@@ -70,7 +70,13 @@ func same(sum string) string { return sum }
 // The cask is Ruby, and its sums are right. Homebrew does not run in this test.
 func TestCaskHasTheSumsOfTheRelease(t *testing.T) {
 	path, text := catalogue(t, "homebrew/Casks/askback.rb", "make release writes it")
-	requireDownloads(t, text, "#{version}", 2, same)
+	archives := 0 // a release for the tested platform has one
+	for name := range checksums(t) {
+		if regexp.MustCompile(`_(linux|darwin)_(amd64|arm64)\.tar\.gz$`).MatchString(name) {
+			archives++
+		}
+	}
+	requireDownloads(t, text, "#{version}", archives, same)
 	if strings.Contains(text, "postflight do") || !strings.Contains(text, "{{staged_path}}/askback") {
 		t.Errorf("the cask does not take the program out of quarantine as Homebrew requires:\n%s", text)
 	}
