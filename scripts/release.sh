@@ -22,7 +22,8 @@ tool goreleaser $goreleaser github.com/goreleaser/goreleaser/v2
 tool cyclonedx-gomod $cyclonedx github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 commit=$(git rev-parse --short=12 HEAD)
-tag=$(git describe --tags --exact-match --match 'v[0-9]*.[0-9]*.[0-9]*' HEAD 2>/dev/null) || tag=${VERSION:-v0.0.0-dev.g$commit}
+tag=$(git describe --tags --exact-match --match 'v[0-9]*.[0-9]*.[0-9]*' HEAD 2>/dev/null) ||
+	tag=${VERSION:-v0.0.0-dev.g$commit}
 [[ -z $(git status --porcelain) ]] ||
 	echo "release: the working tree has changes; the time of the files is the commit's"
 
