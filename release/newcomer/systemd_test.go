@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/release/fresh"
 )
@@ -39,7 +40,7 @@ cd /; mount --move /mnt /dev
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd'`)
 	t.Cleanup(func() { // the system itself ends later
 		_, _, _ = s.Try(t, "root", "echo 1 >"+group+"/cgroup.kill")
-		<-init.ended
+		init.endsWithin(time.Minute)
 		// Killed processes end a little later.
 		_, _, _ = s.Try(t, "root", "timeout 60 sh -c 'while [ -d "+group+" ]; do "+
 			"find "+group+" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.1; done'")
