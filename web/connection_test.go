@@ -157,6 +157,28 @@ func TestChromiumStreamIsOpenedLater(t *testing.T) {
 	}
 }
 
+// A page whose stream of new asks hangs opens it again when there is a connection, and plays the sound of an ask.
+func TestChromiumHangingStreamOfAlertsIsOpenedAgain(t *testing.T) {
+	l := newLine(t)
+	w := l.window(desktop)
+	w.login("ana")
+	w.open("/")
+	w.waitUntil(`document.querySelector("[hx-sse\\:connect]")._htmx?.sse !== undefined`)
+	l.stream.Store(hangs)
+	w.Click(".sound-switch")
+	w.waitUntil(`listening.stream?.readyState === 0`)
+	l.hangs.Store(true)
+	l.waitFor(w, true)
+	l.stream.Store(0)
+	l.hangs.Store(false)
+	l.waitFor(w, false)
+	w.waitUntil(`listening.stream?.readyState === 1`)
+	played := `Number(document.documentElement.dataset.sounds)`
+	w.waitUntil(played + ` === 1`) // the switch plays it, too
+	a := l.ask(single)
+	w.waitUntil(`document.getElementById("row-` + a.ID + `") !== null && ` + played + ` === 2`)
+}
+
 // The page that the browser shows without a connection opens the page again when there is a connection.
 func TestPageWithoutConnectionIsMarked(t *testing.T) {
 	h := newServer(t)

@@ -8,8 +8,8 @@ const notifies = () => canNotify() && stored("notify", false);
 const sounds = () => stored("sound", false);
 const mutedAgents = () => stored("muted", []);
 
-// listen opens the stream of new asks, if it is the turn of this page.
-const listening = { stream: null, end: null };
+// listen opens the stream of new asks, if it is the turn of this page. The stream continues after the last event.
+const listening = { stream: null, end: null, after: "" };
 function listen() {
   const wanted = document.getElementById("held") !== null && (notifies() || sounds());
   if (!wanted || !listening.end) {
@@ -18,14 +18,27 @@ function listen() {
     return;
   }
   if (listening.stream) return;
-  listening.stream = new EventSource("/live");
-  listening.stream.addEventListener("message", (event) => takeMessage(event.data));
-  listening.stream.addEventListener("settled", (event) => closeNotification(event.data.split(" ")[0]));
+  listening.stream = new EventSource("/live?after=" + encodeURIComponent(listening.after));
+  listening.stream.addEventListener("message", (event) => {
+    listening.after = event.lastEventId;
+    takeMessage(event.data);
+  });
+  listening.stream.addEventListener("settled", (event) => {
+    listening.after = event.lastEventId;
+    closeNotification(event.data.split(" ")[0]);
+  });
   listening.stream.addEventListener("error", () => {
     if (listening.stream?.readyState !== EventSource.CLOSED) return; // it is opened again by itself
     listening.stream = null;
     setTimeout(listen, streamPause);
   });
+}
+
+// listenAgain opens the stream again, whose connection may be gone without an error.
+function listenAgain() {
+  listening.stream?.close();
+  listening.stream = null;
+  listen();
 }
 const streamPause = 30000; // milliseconds until a stream that was refused is opened again
 

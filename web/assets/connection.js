@@ -66,6 +66,7 @@ function showLost(lost) {
 function connectAgain() {
   announce("Connected again.");
   if (document.querySelector("[data-offline]")) return location.reload();
+  if (typeof listenAgain === "function") listenAgain(); // pages without an inbox do not listen
   for (const element of document.querySelectorAll("[hx-sse\\:connect]")) {
     const stream = element._htmx?.sse;
     if (!stream) {
