@@ -37,8 +37,15 @@ need rpm "the package for Fedora and others" rpm
 need ar "a package of an older version" binutils
 need nix-hash "the package for Nix" nix-bin
 need ruby "the syntax of the cask for Homebrew" ruby
+[[ -x /usr/lib/wine/wine64 ]] || missing+=(wine64) # it is not in the PATH
+need x86_64-w64-mingw32-gcc "the program for Windows" gcc-mingw-w64-x86-64-win32
+need busybox "install.sh in the shell of Alpine" busybox
+
+# vet_others compiles what Windows and macOS run, with its tests.
+vet_others() { GOOS=windows go vet ./cmd/askback ./terminal && GOOS=darwin GOARCH=arm64 go vet ./cmd/askback; }
 
 step "programs that tests need" install_missing
+step "vet the program for Windows and macOS" vet_others
 step "tests of releases" go -C release test -count=1 . ./fresh
 step "two releases of this commit are the same" twice
 step "install, ask and answer in fresh systems" in_fresh_systems
