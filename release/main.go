@@ -38,7 +38,6 @@ var parts = []struct {
 	name string
 	make func(build) error
 }{
-	{"copied files", copyFiles},
 	{"packages of npm", npmPackages},
 	{"client for TypeScript", typescriptPackage},
 	{"client for Python", pythonPackages},

@@ -11,26 +11,9 @@ import (
 )
 
 // published matches the files of a release that are published, below the folder dist.
-var published = []string{"askback_*", "askback-*.rpm", "*.sh", "*.yaml", "server.json", "npm/*.tgz", "python/*"}
-
-// unpublished are files in dist that GoReleaser writes for itself.
-var unpublished = []string{"config.yaml"}
-
-// copied are the files of the repository that are published as they are. They are in the folder packaging.
-var copied = []string{}
-
-// copyFiles copies the files that are published as they are.
-func copyFiles(b build) error {
-	for _, name := range copied {
-		text, err := os.ReadFile(filepath.Join(b.repository, "packaging", name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(b.dist, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+var published = []string{
+	"askback_*", "askback-*.rpm", "install.sh", "compose.yaml", "kubernetes.yaml", "server.json",
+	"npm/*.tgz", "python/*",
 }
 
 // checksums writes the SHA-256 sums of all published files, in the format of sha256sum. It replaces the file
@@ -45,7 +28,7 @@ func checksums(b build) error {
 		}
 		for _, path := range paths {
 			name := filepath.Base(path)
-			if name == list || slices.Contains(unpublished, name) {
+			if name == list {
 				continue
 			}
 			data, err := os.ReadFile(path)

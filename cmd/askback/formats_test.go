@@ -97,6 +97,9 @@ func unpackState(t *testing.T, archive, dir string) (r record) {
 		if err == io.EOF {
 			break
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(dir, filepath.FromSlash(h.Name))
 		text, err := io.ReadAll(files)
 		if err == nil {

@@ -282,9 +282,8 @@ func TestNewcomerAsksFromTypeScript(t *testing.T) {
 	_ = asked.Wait()
 }
 
-// Installed by npm, askback mcp starts as fast as the program in the package. The same bytes in another file
-// can be a millisecond or two faster or slower, which depends on how the file was written to the page cache; this
-// is printed. npx starts npm first.
+// Installed by npm, the command is the program of the package itself, so askback mcp starts as fast as the
+// program. The times are printed. npx starts npm first.
 func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 	folder := npmArtefacts(t)
 	packages, err := filepath.Glob(filepath.Join(folder, "askback-linux-x64-*.tgz"))
@@ -314,14 +313,19 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 	if out, err := command("npm", "install", "-g", "--prefix", prefix, "askback").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	own := filepath.Join(prefix, "lib/node_modules/askback/node_modules/@askback/linux-x64/bin/askback")
+	installed := filepath.Join(prefix, "bin", "askback")
+	one, err1 := os.Stat(installed)
+	modules := filepath.Join(prefix, "lib/node_modules/askback/node_modules")
+	other, err2 := os.Stat(filepath.Join(modules, "@askback/linux-x64/bin/askback"))
+	if err1 != nil || err2 != nil || !os.SameFile(one, other) {
+		t.Fatalf("%s is not the program of the package: %v, %v", installed, err1, err2)
+	}
 	ways := []struct {
 		name string
 		args []string
 	}{
-		{"the program in its package", []string{own, "mcp"}},
-		{"npm install -g", []string{filepath.Join(prefix, "bin", "askback"), "mcp"}},
-		{"the program elsewhere", []string{program, "mcp"}},
+		{"the program", []string{program, "mcp"}},
+		{"npm install -g", []string{installed, "mcp"}},
 		{"npx", []string{"npx", "-y", "askback", "mcp"}},
 	}
 	start := func(args []string) time.Duration {
@@ -335,25 +339,18 @@ func TestInstalledByNpmStartsLikeTheProgram(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(times[i]))
 		return sorted[len(sorted)/2]
 	}
-	ratio := 0.0
-	for round := range 3 { // more runs if other programs disturb the first
-		for n := range 41 {
-			for k := range ways {
-				i := (n + k) % len(ways) // each way is the first in turn
-				if ways[i].args[0] != "npx" || round == 0 && n < 8 {
-					times[i] = append(times[i], start(ways[i].args))
-				}
+	for n := range 41 {
+		for k := range ways {
+			i := (n + k) % len(ways) // each way is the first in turn
+			if ways[i].args[0] != "npx" || n < 8 {
+				times[i] = append(times[i], start(ways[i].args))
 			}
-		}
-		if ratio = float64(median(1)) / float64(median(0)); ratio <= 1.2 {
-			break
 		}
 	}
 	for i, way := range ways {
 		t.Logf("%s: askback mcp replies after %.1f ms (median of %d)", way.name, median(i).Seconds()*1000,
 			len(times[i]))
 	}
-	if ratio > 1.2 {
-		t.Errorf("installed by npm, askback mcp takes %.2f times as long as the program", ratio)
-	}
+	t.Logf("installed by npm, askback mcp takes %.2f times as long as the program",
+		float64(median(1))/float64(median(0)))
 }

@@ -25,7 +25,7 @@ func TestRPMIsInstalledVerifiedAndErased(t *testing.T) {
 	s := fresh.New(t, "rpm")
 	s.Copy(t, path, "/srv/askback.rpm")
 	const rpm = "rpm --force-debian " // Debian's rpm refuses packages that it could not install with dpkg
-	s.Run(t, "root", rpm+"-i --nodeps /srv/askback.rpm")
+	s.Run(t, "root", rpm+"-U --nosignature --nodeps /srv/askback.rpm")
 	s.Run(t, "root", rpm+"-V --nodeps askback")
 	ownersAreRight(t, s)
 	// c and n: a settings file that an upgrade does not replace.
@@ -34,7 +34,7 @@ func TestRPMIsInstalledVerifiedAndErased(t *testing.T) {
 		t.Errorf("got the settings files %s", flags)
 	}
 	server := startUnit(t, s)
-	s.Run(t, "askback", "HOME=/var/lib/askback timeout -s INT 5 askback ask 'Still there?' yes no </dev/null || :")
+	s.Run(t, "askback", "export HOME=/var/lib/askback; "+leaveOpen("askback", "Still there?"))
 	ask := s.Run(t, "root", "runuser -u askback -- askback list")
 	if !strings.Contains(ask, "Still there?") {
 		t.Errorf("the ask is not open: %s", ask)

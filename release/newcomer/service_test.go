@@ -117,6 +117,12 @@ func (p *process) endsWithin(d time.Duration) bool {
 	}
 }
 
+// leaveOpen returns a script that asks a question with a program, and ends the program when the ask is open.
+func leaveOpen(program, question string) string {
+	return program + " ask '" + question + "' yes no </dev/null >/dev/null 2>&1 & asking=$!\n" +
+		"until " + program + " list | grep -qF '" + question + "'; do sleep 0.1; done; kill $asking; wait $asking || :"
+}
+
 // eventually waits until a condition is true.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()

@@ -106,7 +106,7 @@ func TestServiceRunsUnderSystemd(t *testing.T) {
 	m := boot(t, s)
 	commands := serviceCommands(t)
 
-	m.run(t, strings.Replace(commands[0], "./askback_0.1.0_amd64.deb", "/srv/older.deb", 1))
+	m.run(t, regexp.MustCompile(`\./askback_\S+\.deb`).ReplaceAllString(commands[0], "/srv/older.deb"))
 	if got := m.show(t, "ActiveState"); got != "inactive" {
 		t.Errorf("after the installation the service is %s", got)
 	}
@@ -123,7 +123,7 @@ func TestServiceRunsUnderSystemd(t *testing.T) {
 	m.run(t, "systemctl reload askback")
 	eventually(t, "reloaded settings", func() bool { return strings.Contains(m.log(t), `msg="settings read"`) })
 
-	m.run(t, "timeout -s INT 5 sudo -u askback askback ask Still? yes no </dev/null || :")
+	m.run(t, leaveOpen("sudo -u askback askback", "Still?"))
 	before := m.show(t, "MainPID")
 	m.run(t, "apt-get install -qy /srv/newer.deb")
 	if after := m.show(t, "MainPID"); after == before || m.show(t, "ActiveState") != "active" {

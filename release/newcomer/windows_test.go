@@ -88,15 +88,18 @@ func (w *windows) start(t *testing.T, args ...string) (out *bytes.Buffer, kill f
 	c := w.command(w.program, args...)
 	out = &bytes.Buffer{}
 	c.Stdout, c.Stderr = out, out
-	in, writer := io.Pipe() // the input stays open
-	c.Stdin = in
+	writer, err := c.StdinPipe() // the input stays open
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.WaitDelay = 10 * time.Second
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = c.Process.Wait()
+		_ = c.Wait()
 	}()
 	kill = func() {
 		_ = c.Process.Kill()
@@ -148,7 +151,8 @@ func TestProgramForWindowsAsksAndAnswers(t *testing.T) {
 func (w *windows) requireConsole(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("LEFT OUT: a console of Windows (script is not installed)")
+		t.Log("LEFT OUT: a console of Windows (script is not installed)")
+		return
 	}
 	c := exec.Command("script", "-qec", w.wine+" "+w.program+" ask 'In a console?' red blue", "/dev/null")
 	c.Env = append(w.environment(), "TERM=xterm")

@@ -15,6 +15,7 @@ function listen() {
   if (!wanted || !listening.end) {
     listening.stream?.close();
     listening.stream = null;
+    listening.after = ""; // another page continues, or nothing is told for a while
     return;
   }
   if (listening.stream) return;
