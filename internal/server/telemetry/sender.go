@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -121,12 +122,14 @@ func (s *sender) post(ctx context.Context, body []byte) error {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return unwrapURL(err)
 	}
+	// The user and the query of the address may be secret.
+	address := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path}
 	r.Header = s.header.Clone()
 	reply, err := s.client.Do(r)
 	if err != nil {
-		return &retryableError{error: err}
+		return &retryableError{error: fmt.Errorf("%s: %w", address.String(), unwrapURL(err))}
 	}
 	defer reply.Body.Close()
 	// If reading fails, the status is still valid. The reply only explains it.
@@ -138,10 +141,18 @@ func (s *sender) post(ctx context.Context, body []byte) error {
 	if reply.Header.Get("Content-Type") == "application/x-protobuf" {
 		text, _ = field(text, 2) // the message of google.rpc.Status
 	}
-	err = fmt.Errorf("%s replied %s %q", r.URL.Redacted(), reply.Status, text[:min(len(text), maxReason)])
+	err = fmt.Errorf("%s replied %s %q", address.String(), reply.Status, text[:min(len(text), maxReason)])
 	switch reply.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return &retryableError{err, retryAfter(reply.Header.Get("Retry-After"))}
+	}
+	return err
+}
+
+// unwrapURL returns an error of an HTTP client without the address that it has.
+func unwrapURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
 	}
 	return err
 }

@@ -105,6 +105,21 @@ func TestAttemptsAreRepeatedIfTheReasonMayPass(t *testing.T) {
 	}
 }
 
+// The address of a collector may have an API key, as a password or in its query. Errors have neither.
+func TestErrorsHaveNoSecretOfTheAddress(t *testing.T) {
+	for name, reply := range map[string]fakeReply{"refused": {}, "busy": {status: 503}, "invalid": {status: 400}} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := newFakeSender(&fakeCollector{replies: []fakeReply{reply}})
+			s.url = "https://ana:secret@collector.test/v1/traces?api_key=secret#secret"
+			err := s.UploadTraces(t.Context(), nil)
+			if err == nil || strings.Contains(err.Error(), "secret") ||
+				!strings.Contains(err.Error(), "https://collector.test/v1/traces") {
+				t.Errorf("%s: got %v, want an error with the address and without its secrets", name, err)
+			}
+		})
+	}
+}
+
 // Attempts end within a minute, or when the caller cancels. The error is the last reply.
 func TestAttemptsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
