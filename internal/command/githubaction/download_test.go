@@ -73,15 +73,33 @@ esac
 	return s
 }
 
+// actionAt returns the action of this repository in the folder of a runner for actions with this ref.
+func actionAt(t *testing.T, work, ref string) *actiontest.Action {
+	t.Helper()
+	repository, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(work, "_actions", "askback", "askback", filepath.FromSlash(ref))
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(repository, folder); err != nil {
+		t.Fatal(err)
+	}
+	action, err := actiontest.Read(filepath.Join(folder, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return action
+}
+
 // At the tag of a release, the action downloads the program of the release and compares its checksum. It does
-// not run a program that differs, and a tag that moves must be the newest release.
+// not run a program that differs, and a tag that moves must be the newest release. Within another composite action,
+// GITHUB_ACTION_REF is the ref of the outer action, so it decides nothing.
 func TestActionDownloadsTheProgramOfItsRelease(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		leftout.Skip(t, "the download of the action (it builds on Windows)")
-	}
-	action, err := actiontest.Read("../../../action.yml")
-	if err != nil {
-		t.Fatal(err)
 	}
 	// Without the folders of Go and askback, a build is not possible.
 	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
@@ -93,7 +111,7 @@ func TestActionDownloadsTheProgramOfItsRelease(t *testing.T) {
 		return false
 	})
 	for _, c := range []struct {
-		ref     string
+		ref     string // of the action, which another action with the tag v0.3.1 uses
 		changed bool
 		want    string // part of the log, if the step fails
 	}{
@@ -105,13 +123,15 @@ func TestActionDownloadsTheProgramOfItsRelease(t *testing.T) {
 		{"v0.2", false, "v0.2 is not the newest release, v0.3.1"},
 		{"v1", false, "v1 is not the newest release, v0.3.1"},
 		{"main", false, "neither askback nor go is in the PATH"},
-		{"5f0cd1e", false, "neither askback nor go is in the PATH"},
+		{"fix/v0.3.1", false, "neither askback nor go is in the PATH"},
+		{"5f0cd1e30fd1f2d1a6a0c2a6bd1d37a5bf8d2d11", false, "neither askback nor go is in the PATH"},
 	} {
 		temp := t.TempDir()
+		action := actionAt(t, temp, c.ref)
 		got, err := action.Run(t.Context(), actiontest.Job{
 			Dir: temp, With: map[string]string{"action": "Deploy"},
 			Environ: append(os.Environ(), "PATH="+strings.Join(path, string(os.PathListSeparator)),
-				"RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "GITHUB_ACTION_REF="+c.ref,
+				"RUNNER_TEMP="+temp, "RUNNER_OS=Linux", "GITHUB_ACTION_REF=v0.3.1",
 				"ASKBACK_RELEASES="+release(t, c.changed).URL),
 		})
 		if err != nil {
