@@ -120,6 +120,33 @@ func TestChromiumSoundIsOffUntilTurnedOn(t *testing.T) {
 	c.Check(t)
 }
 
+// A page does not repeat what another page told while it had the turn.
+func TestChromiumPageThatTakesTheTurnRepeatsNothing(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(desktop)
+	w.login("ana")
+	w.open("/")
+	const played = `Number(document.documentElement.dataset.sounds || 0)`
+	w.Click(".sound-switch")
+	w.waitUntil(played + ` === 1 && listening.stream?.readyState === 1`)
+	c.ask(named("One?"))
+	w.waitUntil(played + ` === 2`)
+	// The script takes the turn, as another page does.
+	w.Run(chromedp.Evaluate(`void navigator.locks.request("askback-alerts", { steal: true },
+		() => new Promise((end) => { window.endTurn = end; }))`, nil))
+	w.waitUntil(`listening.stream === null && window.endTurn !== undefined`)
+	two := c.ask(named("Two?"))
+	w.waitUntil(`document.getElementById("row-` + two.ID + `") !== null`)
+	w.Run(chromedp.Evaluate(`endTurn()`, nil))
+	w.waitUntil(`listening.stream?.readyState === 1`)
+	three := c.ask(named("Three?"))
+	w.waitUntil(`document.getElementById("row-` + three.ID + `") !== null && ` + played + ` >= 3`)
+	if got := w.eval(played); got != "3" {
+		t.Errorf("the page played %s sounds, want 3: the switch and the asks one and three", got)
+	}
+	c.Check(t)
+}
+
 // The offer needs no setting of the server. An operator, who answers nothing, gets none.
 func TestAlertsAreOfferedWithoutSettings(t *testing.T) {
 	h := newServer(t)
