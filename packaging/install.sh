@@ -74,6 +74,7 @@ main() {
 	/*) ;;
 	*) prefix=$PWD/$prefix ;;
 	esac
+	prefix=${prefix%/}
 	program=$prefix/bin/askback
 	installed=$prefix/share/askback/installed
 	if [ "$action" = uninstall ]; then
@@ -200,15 +201,21 @@ stage() {
 	begin "$prefix/$2"
 	{ tar -xzOf "$scratch/archive" "$1" >"$temporary" && [ -s "$temporary" ] && chmod "$3" "$temporary"; } ||
 		fail "cannot write $1 of $archive to ${temporary%/*}: is the disk full? Nothing was changed"
-	echo "file $prefix/$2" >>"$scratch/list"
 }
 
-# stage_list writes the list of files and folders for --uninstall. It has the lines of an earlier list, too.
+# stage_list writes the list of folders that this installation and earlier ones have made, for --uninstall.
 stage_list() {
 	begin "$installed"
-	sed 's/^/folder /' "$scratch/folders" >>"$scratch/list"
-	[ ! -f "$installed" ] || cat "$installed" >>"$scratch/list"
-	{ sort -u "$scratch/list" >"$temporary" && [ -s "$temporary" ]; } ||
+	{
+		echo "Folders that install.sh of askback has made. It removes them with --uninstall."
+		while read -r folder; do
+			case $folder in
+			"$prefix"*) echo "prefix${folder#"$prefix"}" ;;
+			esac
+		done <"$scratch/folders"
+		! is_own "$installed" || grep '^prefix' "$installed"
+	} >"$scratch/list"
+	{ cat "$scratch/list" >"$temporary" && [ -s "$temporary" ]; } ||
 		fail "cannot write $installed: is the disk full? Nothing was changed"
 }
 
@@ -274,21 +281,33 @@ path_line() {
 	esac
 }
 
+# uninstall removes the files that install writes, under their fixed names. Without the list of install, it removes
+# nothing: the files are of another package. From the list it learns which folders were made, and no other path.
 uninstall() {
 	[ -f "$installed" ] || fail "there is nothing to remove: this script has not installed askback in $prefix"
+	is_own "$installed" || fail "another user has installed askback in $prefix: uninstall it as this user"
 	state=${XDG_STATE_HOME:-${HOME:-}/.local/state}/askback
 	[ ! -f "$state/init.json" ] ||
 		fail "agents are set up to call askback: run \"askback init --remove\" first, or delete $state/init.json"
-	sed -n 's/^file //p' "$installed" | while read -r path; do
-		rm -f "$path" || exit
-	done || fail "cannot remove all files; correct this, and try again"
-	folders=$(sed -n 's/^folder //p' "$installed" | sort -r)
-	rm -f "$installed" || fail "cannot remove $installed"
-	echo "$folders" | while read -r path; do
-		rmdir "$path" 2>/dev/null # other files may be in it
+	made=$(cat "$installed") || fail "cannot read $installed"
+	for name in bin/askback share/bash-completion/completions/askback \
+		share/fish/vendor_completions.d/askback.fish share/zsh/site-functions/_askback \
+		share/man/man1/askback.1 share/askback/installed; do
+		rm -f "$prefix/$name" || fail "cannot remove $prefix/$name; correct this, and try again"
+		folder=/$name
+		while [ -n "$folder" ]; do
+			folder=${folder%/*}
+			! echo "$made" | grep -qxF "prefix$folder" ||
+				rmdir "$prefix$folder" 2>/dev/null || break # other files are in it
+		done
 	done
 	echo "Removed askback from $prefix"
 	[ ! -d "$state" ] || echo "Questions and tokens stay in $state. To remove them, delete this folder."
+}
+
+# is_own reports whether a file is a regular file of this user.
+is_own() {
+	[ -n "$(find "$1" -prune -type f -user "$(id -u)" 2>/dev/null)" ]
 }
 
 # All of the script is read before this line runs: an incomplete download does nothing.

@@ -49,8 +49,8 @@ func tools(t *testing.T, except ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{
-		"cat", "chmod", "curl", "dash", "grep", "gzip", "mkdir", "mktemp", "mv", "openssl", "rm", "rmdir", "sed", "sh",
-		"sha256sum", "shasum", "sort", "tar", "uname", "wget",
+		"cat", "chmod", "curl", "dash", "find", "grep", "gzip", "id", "mkdir", "mktemp", "mv", "openssl", "rm", "rmdir",
+		"sed", "sh", "sha256sum", "shasum", "sort", "tar", "uname", "wget",
 	} {
 		path, err := exec.LookPath(name)
 		if err != nil || slices.Contains(except, name) {
@@ -215,7 +215,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		}
 		name, err := filepath.Rel(dir, path)
 		if err != nil || d.IsDir() {
-			found[name+"/"] = ""
+			found[name+"/"] = "a folder"
 			return err
 		}
 		data, err := os.ReadFile(path)
