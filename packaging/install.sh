@@ -34,7 +34,9 @@ clean() {
 	trap '' HUP INT TERM
 	[ -n "$scratch" ] || return
 	sort "$scratch/staged" 2>/dev/null | while read -r staged; do
-		rm -f "$staged"
+		case $staged in # on a full disk, the last line may end early
+		*/.askback.??????) rm -rf "$staged" ;;
+		esac
 	done
 	sort -r "$scratch/folders" 2>/dev/null | while read -r folder; do
 		rmdir "$folder" 2>/dev/null
@@ -94,7 +96,7 @@ install() {
 	scratch=''
 	trap clean EXIT
 	trap 'fail "interrupted; nothing was changed"' HUP INT TERM
-	scratch=$(mktemp -d "${TMPDIR:-/tmp}/askback.XXXXXX") ||
+	scratch=$(trap '' HUP INT TERM && mktemp -d "${TMPDIR:-/tmp}/askback.XXXXXX") ||
 		fail "cannot make a folder in ${TMPDIR:-/tmp}; nothing was changed"
 	{ true >"$scratch/staged" && true >"$scratch/folders"; } ||
 		fail "cannot write to $scratch: is the disk full? Nothing was changed"
@@ -179,10 +181,9 @@ verify() {
 	fi
 }
 
-# stage_all writes the new files beside the places for which they are meant.
+# stage_all writes each new file into a folder beside the place for which it is meant, on the same file system.
 stage_all() {
 	stage askback bin/askback 755
-	temporary=$prefix/bin/.askback.$$
 	answer=$("$temporary" version 2>&1 </dev/null) ||
 		fail "the program does not run in $prefix/bin: $answer. Nothing was changed"
 	case $answer in
@@ -200,7 +201,7 @@ stage_all() {
 stage() {
 	begin "$prefix/$2"
 	{ tar -xzOf "$scratch/archive" "$1" >"$temporary" && [ -s "$temporary" ] && chmod "$3" "$temporary"; } ||
-		fail "cannot write $1 of $archive to ${temporary%/*}: is the disk full? Nothing was changed"
+		fail "cannot write $1 of $archive to $prefix/${2%/*}: is the disk full? Nothing was changed"
 }
 
 # stage_list writes the list of folders that this installation and earlier ones have made, for --uninstall.
@@ -219,12 +220,14 @@ stage_list() {
 		fail "cannot write $installed: is the disk full? Nothing was changed"
 }
 
-# begin makes the folder of the file $1, and sets temporary to a name in it.
+# begin makes the folder of the file $1, and in it a folder that only this user can write: in a prefix that others can
+# write, a link under a known name could lead anywhere. It sets temporary to the name of the file there.
 begin() {
 	[ ! -d "$1" ] || fail "$1 is a folder; nothing was changed"
 	make_folder "${1%/*}"
-	temporary=${1%/*}/.${1##*/}.$$
-	echo "$temporary" >>"$scratch/staged"
+	(trap '' HUP INT TERM && mktemp -d "${1%/*}/.askback.XXXXXX" >>"$scratch/staged") ||
+		fail "cannot write to ${1%/*}; nothing was changed"
+	temporary=$(sed -n '$p' "$scratch/staged")/${1##*/}
 }
 
 make_folder() {
@@ -239,9 +242,7 @@ commit() {
 	trap '' HUP INT TERM
 	sort -r "$scratch/staged" >"$scratch/order"
 	while read -r staged; do
-		place=${staged##*/.}
-		place=${staged%/*}/${place%".$$"}
-		mv -f "$staged" "$place" || fail "cannot write $place"
+		mv -f "$staged"/* "${staged%/*}/" || fail "cannot write to ${staged%/*}"
 	done <"$scratch/order"
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -75,4 +76,62 @@ func TestUninstallRefusesAnotherUser(t *testing.T) {
 	}
 	expectOutput(t, out, "another user has installed askback in "+n.home+"/.local")
 	expectSame(t, "after the refusal", before, tree(t, n.home))
+}
+
+// In a folder that others can write, links under the names of temporary files lead nowhere.
+func TestInstallScriptFollowsNoLinks(t *testing.T) {
+	for name, shell := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			n := newNewcomer(t, shell, newMirror(t), tools(t))
+			victim := filepath.Join(n.home, "victim")
+			writeFile(t, victim, "of root", 0o600)
+			for _, dir := range []string{"bin", "share/man/man1", "share/askback"} {
+				writeFile(t, filepath.Join(n.home, ".local", dir, "other"), "other", 0o644)
+			}
+			before := tree(t, n.home)
+			attack := `for name in bin/.askback share/man/man1/.askback.1 share/askback/.installed; do
+				/bin/ln -s "$HOME/victim" "$HOME/.local/$name.$$" || exit
+			done
+			`
+			if out, err := n.command(t.Context(), append([]byte(attack), script(t)...)).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			after := tree(t, n.home)
+			if before["victim"] != after["victim"] {
+				t.Errorf("the file was %q, and is %q", before["victim"], after["victim"])
+			}
+			if got, want := after[".local/bin/askback"], "-rwxr-xr-x "+string(fakeProgram(installed)); got != want {
+				t.Errorf("bin/askback is %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// Ctrl-C after the first file was written ends the script with a sentence, too.
+func TestInterruptedStagingChangesNothing(t *testing.T) {
+	m := newMirror(t)
+	m.put(archiveName(installed), pack(t, contents([]byte("#!/bin/sh\nkill -INT 0\nsleep 60\n"))))
+	for name, shell := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			n := newNewcomer(t, shell, m, tools(t))
+			before := tree(t, n.home)
+			c := n.command(t.Context(), script(t))
+			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			out, err := c.CombinedOutput()
+			if err == nil {
+				t.Error("the script succeeded")
+			}
+			n.expectUnchanged(t, before, string(out), "interrupted")
+		})
+	}
+}
+
+// A folder that cannot be written is a sentence.
+func TestInstallScriptNamesAFolderItCannotWrite(t *testing.T) {
+	bin := tools(t, "mktemp")
+	writeFile(t, filepath.Join(bin, "mktemp"), `#!/bin/sh
+case $2 in */man1/*) exit 1 ;; esac
+PATH=/usr/bin:/bin exec mktemp "$@"
+`, 0o755)
+	newNewcomer(t, []string{"sh"}, newMirror(t), bin).expectNoChange(t, "cannot write to ")
 }
