@@ -33,7 +33,10 @@ esac
 	zipped := gzip.NewWriter(&b)
 	w := tar.NewWriter(zipped)
 	for _, f := range [][2]string{
-		{"askback", program}, {"share/askback.bash", "a"}, {"share/askback.fish", "a"}, {"share/askback.zsh", "a"},
+		{"askback", program},
+		{"share/askback.bash", "a"},
+		{"share/askback.fish", "a"},
+		{"share/askback.zsh", "a"},
 		{"share/askback.1", "a"},
 	} {
 		if err := w.WriteHeader(&tar.Header{Name: f[0], Mode: 0o755, Size: int64(len(f[1]))}); err != nil {

@@ -82,7 +82,8 @@ func TestAttemptsAreRepeatedIfTheReasonMayPass(t *testing.T) {
 		"refused":  {[]fakeReply{{}, {status: 200}}, 2, 500 * time.Millisecond, ""},
 		"seconds":  {[]fakeReply{{status: 503, retryAfter: "20"}, {status: 200}}, 2, 20 * time.Second, ""},
 		"date": {
-			[]fakeReply{{status: 429, retryAfter: "Sat, 01 Jan 2000 00:00:30 GMT"}, {status: 200}}, 2,
+			[]fakeReply{{status: 429, retryAfter: "Sat, 01 Jan 2000 00:00:30 GMT"}, {status: 200}},
+			2,
 			30 * time.Second, "",
 		},
 		"later than ever": {[]fakeReply{{status: 503, retryAfter: "90", body: rejected}}, 1, 0, "no more attempts: "},
