@@ -2,6 +2,9 @@ module github.com/askback/askback
 
 go 1.26.0
 
+// Releases are made with this Go, and tests run with it.
+toolchain go1.26.8
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	code.dny.dev/ssrf v0.3.0

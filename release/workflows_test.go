@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -100,6 +101,52 @@ func TestStepsOfTheActionAreValid(t *testing.T) {
 	changed := strings.Replace(workflow, `printf 'path`, `printf $program 'path`, 1)
 	if changed == workflow || len(lintWorkflow(t, changed)) == 0 {
 		t.Error("an unquoted variable is not found")
+	}
+}
+
+// A release is made with the Go of go.mod, and with everything that its files need. Before a release of all
+// platforms begins, the script ends if something is missing. A release for tests goes on.
+func TestReleaseNeedsItsGoAndNix(t *testing.T) {
+	script, err := filepath.Abs("../scripts/release.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	toolchain := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(readText(t, "../go.mod"))
+	if toolchain == nil {
+		t.Fatal("go.mod does not have the Go of releases")
+	}
+	const goes = "go install"
+	for _, c := range []struct {
+		platforms, version string
+		nix                bool
+		want               []string
+	}{
+		{"all", toolchain[1], true, []string{goes}},
+		{"all", "go1.26.0", true, []string{"release: the bytes of a release are made with " + toolchain[1]}},
+		{"all", toolchain[1], false, []string{"release: the file for Nix needs nix-hash"}},
+		{"tested", "go1.26.0", false, []string{"LEFT OUT: the bytes", "LEFT OUT: the file for Nix", goes}},
+	} {
+		bin := map[string]string{
+			"go": `case $1 in env) echo ` + c.version + `;; *) echo "go $1"; exit 9;; esac`,
+		}
+		for _, name := range []string{"bash", "dirname", "mkdir", "sed"} {
+			path, err := exec.LookPath(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bin[name] = "exec " + path + ` "$@"`
+		}
+		if c.nix {
+			bin["nix-hash"] = ""
+		}
+		out, _, err := runStep(t, `PATH=${PATH%%:*} XDG_CACHE_HOME=$PWD "$SCRIPT" "$PLATFORMS"`, nil, bin,
+			"SCRIPT="+script, "PLATFORMS="+c.platforms)
+		goesOn := strings.Contains(out, goes)
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(out, want) || goesOn != slices.Contains(c.want, goes) {
+				t.Errorf("%+v: got %v, want %q in\n%s", c, err, want, out)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,24 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+export PLATFORMS=${1:-all}
+
+# incomplete MESSAGE ends a release of all platforms. A release for tests leaves something out.
+incomplete() {
+	if [[ $PLATFORMS != all ]]; then
+		echo "LEFT OUT: $1"
+	else
+		echo "release: $1" >&2
+		exit 1
+	fi
+}
+
+# The Go of releases is in go.mod, where actions/setup-go finds it. Another Go makes other bytes.
+go=$(sed -n 's/^toolchain //p' go.mod)
+[[ $(go env GOVERSION) == "$go" ]] ||
+	incomplete "the bytes of a release are made with $go, not $(go env GOVERSION): set GOTOOLCHAIN=$go"
+command -v nix-hash >/dev/null || incomplete "the file for Nix needs nix-hash: install Debian's package nix-bin"
+
 goreleaser=v2.16.0
 cyclonedx=v1.10.0
 
@@ -28,7 +46,7 @@ tag=$(git describe --tags --exact-match --match 'v[0-9]*.[0-9]*.[0-9]*' HEAD 2>/
 	echo "release: the working tree has changes; the time of the files is the commit's"
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export GORELEASER_CURRENT_TAG=$tag PLATFORMS=${1:-all} GOFLAGS='' GOWORK=off TZ=UTC
+export GORELEASER_CURRENT_TAG=$tag GOFLAGS='' GOWORK=off TZ=UTC
 
 # GoReleaser reads the address of the repository, which a copy may not have.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/askback/askback.git
@@ -53,7 +71,6 @@ touch -d "@$SOURCE_DATE_EPOCH" bin/packages/*
 
 skip=publish,validate
 [[ $PLATFORMS == all ]] || skip+=,scoop # it needs a program for Windows
-command -v nix-hash >/dev/null || echo "LEFT OUT: the file for Nix (nix-hash, of Debian's nix-bin, is not installed)"
 goreleaser release --clean --skip=$skip
 go -C release run . -dist ../dist
 echo "release $tag is in dist/"
