@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,4 +146,77 @@ func TestNpmUpgradeKeepsARunningProgram(t *testing.T) {
 		t.Errorf("the running program ended: %v, %s", state, &p.errs)
 	}
 	startMCP(t, m.command("askback", "mcp"))
+}
+
+// nodePlatform is the name of the package with the program for this machine.
+var nodePlatform = npmScope + nodeSystems[runtime.GOOS] + "-" + nodeProcessors[runtime.GOARCH]
+
+// putProgram writes a package for this machine into a folder. Its program prints the version.
+func putProgram(t *testing.T, folder, version string) {
+	t.Helper()
+	folder = filepath.Join(folder, nodePlatform)
+	manifest := `{"name":"` + nodePlatform + `","version":"` + version + `"}`
+	writeFile(t, filepath.Join(folder, "package.json"), manifest, 0o644)
+	writeFile(t, filepath.Join(folder, "bin", "askback"), "#!/bin/sh\necho from "+version+"\n", 0o755)
+}
+
+// newLauncher returns a machine and the folder of the launcher in ~/project, which has no program.
+func newLauncher(t *testing.T) (machine, string) {
+	t.Helper()
+	r, _ := newRelease(t)
+	m := newMachine(t, r)
+	m.home = filepath.Join(m.home, "home", "ana")
+	project := filepath.Join(m.home, "project")
+	writeFile(t, filepath.Join(project, "package.json"), "{}", 0o644)
+	m.run("npm", "install", "--prefix", project, "--ignore-scripts", "--omit=optional", "askback")
+	return m, filepath.Join(project, "node_modules", "askback")
+}
+
+// Node also searches folders above, NODE_PATH and ~/.node_modules, which others may write. The launcher runs no
+// program in them, and no program of another version.
+func TestNpmLauncherRunsOnlyItsOwnProgram(t *testing.T) {
+	t.Parallel()
+	m, launcher := newLauncher(t)
+	start := filepath.Join(launcher, "bin", "askback")
+	for _, folder := range []string{"node_modules", ".node_modules", ".node_libraries", "path", "../node_modules"} {
+		putProgram(t, filepath.Join(m.home, folder), "0.1.0")
+		cmd := m.command(start, "version")
+		cmd.Env = append(cmd.Env, "NODE_PATH="+filepath.Join(m.home, "path"))
+		if out, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("the program is missing")) {
+			t.Errorf("with a program in %s: got %v, %s", folder, err, out)
+		}
+		if err := os.RemoveAll(filepath.Join(m.home, folder, npmScope)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, folder := range []string{filepath.Dir(launcher), filepath.Join(launcher, "node_modules")} {
+		putProgram(t, folder, "0.0.9")
+		if got := m.fails(1, start, "version"); !strings.Contains(got, "the optional package "+nodePlatform+" 0.1.0") {
+			t.Errorf("with another version in %s: got %s", folder, got)
+		}
+		putProgram(t, folder, "0.1.0")
+		if got := m.run(start, "version"); got != "from 0.1.0\n" {
+			t.Errorf("with the program in %s: got %s", folder, got)
+		}
+	}
+}
+
+// pnpm has a folder for each package with links to its dependencies, and links to the package from the project.
+func TestNpmLauncherRunsInTheLayoutOfPnpm(t *testing.T) {
+	t.Parallel()
+	m, launcher := newLauncher(t)
+	store, platform := filepath.Join(m.home, "store"), filepath.Join(m.home, "platform")
+	putProgram(t, platform, "0.1.0")
+	own := filepath.Join(store, "askback@0.1.0", "node_modules")
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(own, npmScope), 0o755),
+		os.Symlink(filepath.Join(platform, nodePlatform), filepath.Join(own, nodePlatform)),
+		os.Rename(launcher, filepath.Join(own, "askback")),
+		os.Symlink(filepath.Join(own, "askback"), launcher),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.run(filepath.Join(launcher, "bin", "askback"), "version"); got != "from 0.1.0\n" {
+		t.Errorf("got %s", got)
+	}
 }
