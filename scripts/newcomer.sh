@@ -20,7 +20,7 @@ twice() {
 		mkdir "$other" &&
 		tar --exclude=./dist --exclude=./bin -cf - . | tar -xf - -C "$other" &&
 		"$other/scripts/release.sh" tested >"$scratch/second.log" 2>&1 &&
-		diff dist/*_checksums.txt "$other"/dist/*_checksums.txt &&
+		scripts/compare.sh dist "$other/dist" &&
 		wc -l dist/*_checksums.txt && du -h dist/askback[_-]* dist/npm/* dist/python/* 2>/dev/null
 	local rc=$?
 	((rc == 0)) || tail -n 20 "$scratch/second.log" 2>/dev/null
