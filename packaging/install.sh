@@ -135,16 +135,19 @@ find_platform() {
 	esac
 }
 
-# fetch downloads a file of the release.
+# fetch downloads a file of the release. By https, it needs curl, because wget follows a redirect from https to http,
+# even with --https-only. A mirror with http can do without curl.
 fetch() {
 	address=$releases/download/v$version/$1
+	case $address in
+	http:*) protocol='=http,https' ;;
+	*) protocol='=https' ;;
+	esac
 	if command -v curl >/dev/null; then
-		case $address in
-		https:*) protocol='=https' ;;
-		*) protocol='=http,https' ;;
-		esac
 		curl -fsSL --proto "$protocol" --connect-timeout 20 --speed-limit 1 --speed-time 60 \
 			-o "$scratch/$2" "$address"
+	elif [ "$protocol" = '=https' ]; then
+		fail "curl is needed for the download; nothing was changed"
 	elif command -v wget >/dev/null; then
 		wget -q -t 2 -O "$scratch/$2" "$address" # no -T: the wget of some versions of busybox crashes with it
 	else

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/pem"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -134,4 +138,32 @@ case $2 in */man1/*) exit 1 ;; esac
 PATH=/usr/bin:/bin exec mktemp "$@"
 `, 0o755)
 	newNewcomer(t, []string{"sh"}, newMirror(t), bin).expectNoChange(t, "cannot write to ")
+}
+
+// A download by https never continues by http, where another computer could change the files and their checksums.
+func TestInstallScriptStaysWithHTTPS(t *testing.T) {
+	m := newMirror(t)
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path, ok := strings.CutPrefix(r.URL.Path, "/http"); ok {
+			http.Redirect(w, r, m.URL+path, http.StatusFound)
+		} else if path, ok := strings.CutPrefix(r.URL.Path, "/s"); ok {
+			http.Redirect(w, r, path, http.StatusFound)
+		} else {
+			m.ServeHTTP(w, r)
+		}
+	}))
+	defer secure.Close()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	writeFile(t, ca, string(authority), 0o644)
+	settings := filepath.Join(t.TempDir(), "wgetrc")
+	writeFile(t, settings, "ca_certificate = "+ca+"\n", 0o644)
+	newUser := func(without, path string) *newcomer {
+		n := newNewcomer(t, []string{"sh"}, m, tools(t, without))
+		n.env = append(n.env, "CURL_CA_BUNDLE="+ca, "WGETRC="+settings, "ASKBACK_RELEASES="+secure.URL+path)
+		return n
+	}
+	newUser("wget", "/s/releases").mustRun(t)
+	newUser("wget", "/http/releases").expectNoChange(t, "cannot download")
+	newUser("curl", "/http/releases").expectNoChange(t, "curl is needed")
 }
