@@ -20,6 +20,7 @@ type fakeKeyboard struct {
 	bytes     chan byte
 	waits     chan struct{}
 	discarded int
+	onDiscard func() // may be nil
 }
 
 func newFakeKeyboard() *fakeKeyboard {
@@ -36,7 +37,12 @@ func (k *fakeKeyboard) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-func (k *fakeKeyboard) Discard() error { k.discarded++; return nil }
+func (k *fakeKeyboard) Discard() error {
+	if k.discarded++; k.onDiscard != nil {
+		k.onDiscard()
+	}
+	return nil
+}
 
 // typeKeys types bytes, and returns when the last byte was read.
 func (k *fakeKeyboard) typeKeys(t *testing.T, s string) {
@@ -162,6 +168,30 @@ func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 		if e := await(t, second); ownText(e) != "second" {
 			t.Errorf("%q before: got %v, %v", typed, e.result, e.err)
 		}
+	}
+}
+
+// A line for an ask that ended elsewhere does not approve the next one if it is finished while earlier text is
+// discarded.
+func TestLineFinishedDuringDiscardDecidesNothing(t *testing.T) {
+	k := newFakeKeyboard()
+	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})
+	ctx, cancel := context.WithCancel(context.Background())
+	first := startAsk(ctx, p, questionAsk(askback.Question{}))
+	k.awaitReads(t, 1)
+	cancel()
+	await(t, first)
+	k.onDiscard = func() { k.typeKeys(t, "y\n") }
+	second := startAsk(context.Background(), p, callAsk())
+	k.awaitReads(t, 1) // after y
+	select {
+	case <-k.waits: // for another line
+	case e := <-second:
+		t.Fatalf("the line decided: %v, %v", e.result, e.err)
+	}
+	k.typeKeys(t, "n\n")
+	if r, ok := await(t, second).result.(terminal.Answered); !ok || r.Answer.Decision != askback.Deny {
+		t.Errorf("got %v, want a denial", r)
 	}
 }
 

@@ -165,7 +165,6 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 
 // discardEarlier discards text that was typed for an earlier ask, or before this ask was shown.
 func (d *dialog) discardEarlier() {
-	d.lines.discardStarted()
 	if tty, ok := d.lines.in.(interface{ Prepare() }); ok {
 		tty.Prepare()
 	}
@@ -175,6 +174,7 @@ func (d *dialog) discardEarlier() {
 		d.draw(f)
 	}
 	d.discardTyped()
+	d.lines.discardStarted() // also if the line was finished just now
 }
 
 // discardTyped discards text that was typed ahead, if the input supports that. From a pipe, it does so only
