@@ -3,10 +3,7 @@ package terminal
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
-	"strings"
-	"sync"
 
 	"golang.org/x/sys/windows"
 )
@@ -27,40 +24,24 @@ func openTerminal() (input, screen *os.File, err error) {
 	return input, screen, nil
 }
 
-// consoleLines returns the lines that are typed. Reading a console cannot be ended, so one goroutine reads for all
-// prompts of this process. The channel is closed at the end of the input.
-var consoleLines = sync.OnceValue(func() <-chan string {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		input, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
-		if err != nil {
-			return
-		}
-		buffer := make([]byte, 4096)
-		for {
-			n, err := input.Read(buffer)
-			if err != nil || n == 0 {
-				return
-			}
-			lines <- strings.ReplaceAll(string(buffer[:n]), "\r\n", "\n")
-		}
-	}()
-	return lines
-})
-
 // readLine waits for a line of the console. It returns when the terminal is closed.
 func (t *TTY) readLine(p []byte) (int, error) {
-	select {
-	case line, ok := <-consoleLines():
-		if !ok {
-			return 0, io.EOF
+	for {
+		r := typedLines.start()
+		select {
+		case <-r.ended:
+		case <-t.ended:
+			return 0, os.ErrClosed
 		}
-		n := copy(p, line)
-		t.pending = line[n:]
+		if !typedLines.take(r) {
+			continue
+		}
+		if r.err != nil {
+			return 0, r.err
+		}
+		n := copy(p, r.line)
+		t.pending = r.line[n:]
 		return n, nil
-	case <-t.ended:
-		return 0, os.ErrClosed
 	}
 }
 
@@ -71,18 +52,7 @@ func setCbreak(int) error { return errors.ErrUnsupported }
 func foreground(int) bool { return true }
 
 // discard discards what was typed and not read yet.
-func discard(fd int) error {
-	for {
-		select {
-		case _, ok := <-consoleLines():
-			if !ok {
-				return nil
-			}
-		default:
-			return windows.FlushConsoleInputBuffer(windows.Handle(fd))
-		}
-	}
-}
+func discard(fd int) error { return typedLines.discard(windows.Handle(fd)) }
 
 // page returns an error, so the text is written below the prompt: a pager is not supported on this system.
 func (t *TTY) page(context.Context, string) error { return errors.ErrUnsupported }

@@ -2,6 +2,7 @@ package newcomer_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,12 +39,7 @@ func newWindows(t *testing.T) *windows {
 			t.Skipf("LEFT OUT: Windows (%s is not installed)", name)
 		}
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v"+version(t), "-o", w.program,
-		"./cmd/askback")
-	build.Dir, build.Env = "../..", append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	goForWindows(t, "build", "-ldflags", "-X main.release=v"+version(t), "-o", w.program, "./cmd/askback")
 	t.Cleanup(func() {
 		end := exec.Command("/usr/lib/wine/wineserver64", "-k", "-w")
 		end.Env = w.environment()
@@ -62,6 +58,16 @@ func newWindows(t *testing.T) *windows {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return w
+}
+
+// goForWindows builds something for Windows with the go command.
+func goForWindows(t *testing.T, command string, args ...string) {
+	t.Helper()
+	build := exec.Command("go", append([]string{command, "-trimpath"}, args...)...)
+	build.Dir, build.Env = "../..", append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 func (w *windows) environment() []string {
@@ -144,6 +150,7 @@ func TestProgramForWindowsAsksAndAnswers(t *testing.T) {
 	eventually(t, "answer after the server was killed", listed("answered"))
 
 	w.requireConsole(t)
+	w.requireEarlierTextDiscarded(t)
 	w.requireSettings(t)
 }
 
@@ -193,6 +200,22 @@ func (w *windows) requireConsole(t *testing.T) {
 	close(answered)
 	if err := c.Wait(); err != nil || !strings.Contains(string(rest), "blue") {
 		t.Errorf("%v, the console shows %q", err, rest)
+	}
+}
+
+// requireEarlierTextDiscarded requires that text typed before a call was shown in a console does not decide it. The
+// test of package terminal presses the keys itself, so it runs in the console.
+func (w *windows) requireEarlierTextDiscarded(t *testing.T) {
+	t.Helper()
+	const name = "TestConsoleDiscardsEarlierText"
+	program := filepath.Join(t.TempDir(), "terminal.exe")
+	goForWindows(t, "test", "-c", "-o", program, "./terminal")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "script", "-qec", w.wine+" "+program+" -test.v -test.run "+name, "/dev/null")
+	c.Env = append(w.environment(), "TERM=xterm")
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
+		t.Errorf("%v\n%q", err, out)
 	}
 }
 
