@@ -35,7 +35,7 @@ func TestConsoleDiscardsEarlierText(t *testing.T) {
 		}{{"\r", askback.Deny}, {"y\r", askback.Approve}} {
 			call := startAsk(t.Context(), p, callAsk())
 			shown.waitFor(t, "[y/N] ")
-			terminal.PressKeys(t, then.typed, true)
+			terminal.PressKeys(t, then.typed, false)
 			e := await(t, call)
 			if r, ok := e.result.(terminal.Answered); !ok || r.Answer.Decision != then.want {
 				t.Errorf("after %q, %q: got %v, %v, want %v", earlier, then.typed, e.result, e.err, then.want)

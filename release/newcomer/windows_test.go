@@ -214,6 +214,9 @@ func (w *windows) requireEarlierTextDiscarded(t *testing.T) {
 	defer cancel()
 	c := exec.CommandContext(ctx, "script", "-qec", w.wine+" "+program+" -test.v -test.run "+name, "/dev/null")
 	c.Env = append(w.environment(), "TERM=xterm")
+	if _, err := c.StdinPipe(); err != nil { // it stays open: script types a key when its input ends
+		t.Fatal(err)
+	}
 	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
 		t.Errorf("%v\n%q", err, out)
 	}
