@@ -107,7 +107,8 @@ install() {
 	fetch "$archive" archive
 	verify
 	stage_all
-	was=$("$program" version 2>/dev/null </dev/null) || was=''
+	was='' # a program of another user is not run
+	! is_own "$program" || was=$("$program" version 2>/dev/null </dev/null) || was=''
 	commit
 	report
 }
