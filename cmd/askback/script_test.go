@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/test/kit/freeport"
 	"github.com/askback/askback/test/kit/proctest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -74,6 +75,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("ME", u.Username)
+			e.Setenv("FREE_PORT", strconv.Itoa(freeport.Pick(t)))
 			s := &scriptState{processes: map[string]*process{}}
 			e.Values[scriptKey{}] = s
 			e.Defer(s.kill)
