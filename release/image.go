@@ -1,9 +1,7 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -88,11 +86,10 @@ func manifests(b build) error {
 		if err != nil {
 			return err
 		}
-		latest := []byte(imageName + ":latest\n")
-		if bytes.Count(text, latest) != 1 {
-			return fmt.Errorf("%s must name the image %s:latest once", name, imageName)
+		text, err = replaceOnce(text, imageName+":latest\n", imageName+":"+b.version+"\n")
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		text = bytes.Replace(text, latest, []byte(imageName+":"+b.version+"\n"), 1)
 		if err := os.WriteFile(filepath.Join(b.dist, name), text, 0o644); err != nil {
 			return err
 		}
@@ -102,7 +99,7 @@ func manifests(b build) error {
 
 // platformImage returns the image for a platform.
 func platformImage(b build, base v1.Layer, platform v1.Platform, p program) (v1.Image, error) {
-	entries := []entry{
+	files := []file{
 		{name: "usr/", mode: 0o755},
 		{name: "usr/bin/", mode: 0o755},
 		{name: "usr/share/", mode: 0o755},
@@ -111,7 +108,7 @@ func platformImage(b build, base v1.Layer, platform v1.Platform, p program) (v1.
 	}
 	for _, f := range []struct {
 		name, from string
-		mode       int64
+		mode       fs.FileMode
 	}{
 		{"usr/bin/askback", p.Path, 0o755},
 		{"usr/share/doc/askback/LICENSE", filepath.Join(b.repository, "LICENSE"), 0o644},
@@ -124,9 +121,9 @@ func platformImage(b build, base v1.Layer, platform v1.Platform, p program) (v1.
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{name: f.name, mode: f.mode, data: data})
+		files = append(files, file{name: f.name, mode: f.mode, data: data})
 	}
-	top, err := newLayer(entries, b.time)
+	top, err := newLayer(files, nil, b.time)
 	if err != nil {
 		return nil, err
 	}
@@ -186,19 +183,12 @@ func imageLabels(b build) map[string]string {
 	}
 }
 
-// An entry is a file of a layer, or a folder if its name ends with a slash.
-type entry struct {
-	name  string
-	mode  int64
-	owner int // user and group
-	data  []byte
-}
-
 // baseLayer returns the layer below the program. It has no database of time zones, because the program has it.
 func baseLayer(b build) (v1.Layer, error) {
 	user := fmt.Sprintf("askback:x:%d:%[1]d:Askback:%s:/usr/sbin/nologin\n", imageUser, imageData)
-	return newLayer([]entry{
-		{name: strings.TrimPrefix(imageData, "/") + "/", mode: 0o700, owner: imageUser},
+	data := strings.TrimPrefix(imageData, "/") + "/"
+	return newLayer([]file{
+		{name: data, mode: 0o700},
 		{name: "etc/", mode: 0o755},
 		{name: "etc/group", mode: 0o644, data: fmt.Appendf(nil, "root:x:0:\naskback:x:%d:\n", imageUser)},
 		{name: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n" + user)},
@@ -206,7 +196,7 @@ func baseLayer(b build) (v1.Layer, error) {
 		{name: "etc/ssl/certs/", mode: 0o755},
 		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: certificates()},
 		{name: "tmp/", mode: 0o1777},
-	}, b.time)
+	}, map[string]int{data: imageUser}, b.time)
 }
 
 // certificates returns the roots that Mozilla trusts, as PEM. Roots that are trusted only for certificates
@@ -221,37 +211,14 @@ func certificates() []byte {
 	return b.Bytes()
 }
 
-// newLayer returns a compressed layer with entries.
-func newLayer(entries []entry, at time.Time) (v1.Layer, error) {
-	var b bytes.Buffer
-	zipped, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+// newLayer returns a compressed layer with files.
+func newLayer(files []file, owners map[string]int, at time.Time) (v1.Layer, error) {
+	data, err := zippedTarball(files, owners, at)
 	if err != nil {
 		return nil, err
 	}
-	w := tar.NewWriter(zipped)
-	for _, e := range entries {
-		h := &tar.Header{
-			Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Uid: e.owner, Gid: e.owner, Size: int64(len(e.data)),
-			ModTime: at, Format: tar.FormatPAX,
-		}
-		if strings.HasSuffix(e.name, "/") {
-			h.Typeflag = tar.TypeDir
-		}
-		if err := w.WriteHeader(h); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(e.data); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	if err := zipped.Close(); err != nil {
-		return nil, err
-	}
 	return ociarchive.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(b.Bytes())), nil
+		return io.NopCloser(bytes.NewReader(data)), nil
 	}, ociarchive.WithMediaType(types.OCILayer))
 }
 
@@ -284,7 +251,7 @@ func writeLayout(path string, index v1.ImageIndex, b build) error {
 	}); err != nil {
 		return err
 	}
-	data, err := tarball(files, b.time)
+	data, err := tarball(files, nil, b.time)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +13,9 @@ func installScript(b build) error {
 	if err != nil {
 		return err
 	}
-	line := []byte("\nreleased=''\n")
-	if n := bytes.Count(text, line); n != 1 {
-		return fmt.Errorf("packaging/install.sh has %d lines released='', not 1", n)
+	text, err = replaceOnce(text, "\nreleased=''\n", "\nreleased='"+b.version+"'\n")
+	if err != nil {
+		return fmt.Errorf("packaging/install.sh: %w", err)
 	}
-	text = bytes.Replace(text, line, fmt.Appendf(nil, "\nreleased='%s'\n", b.version), 1)
 	return os.WriteFile(filepath.Join(b.dist, "install.sh"), text, 0o755)
 }

@@ -83,7 +83,7 @@ func contents(program []byte) []file {
 // pack returns a compressed archive.
 func pack(t *testing.T, files []file) []byte {
 	t.Helper()
-	plain, err := tarball(files, time.Unix(0, 0))
+	plain, err := tarball(files, nil, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,11 +181,7 @@ const noVersion = "0.0.0"
 
 // withVersion returns a text in which the version after prefix, which must be noVersion, is replaced.
 func withVersion(text []byte, prefix, version string) ([]byte, error) {
-	old := []byte(prefix + noVersion + `"`)
-	if bytes.Count(text, old) != 1 {
-		return nil, fmt.Errorf("there must be one line %s", old)
-	}
-	return bytes.Replace(text, old, []byte(prefix+version+`"`), 1), nil
+	return replaceOnce(text, prefix+noVersion+`"`, prefix+version+`"`)
 }
 
 // readFolder returns the files of a folder, sorted, whose names have one of the endings.
