@@ -78,7 +78,15 @@ func TestChromiumLongListIsScrolledOnAPhone(t *testing.T) {
 	w := c.window(phone)
 	w.login("ana")
 	w.open("/")
+	// The line below the list would be pushed away by the rows of the next page, from under a finger.
+	const below = `getComputedStyle(document.getElementById("push-state")).display`
+	if got := w.eval(below); got != "none" {
+		t.Errorf("the line below a list with a further page has display: %s, want none", got)
+	}
 	got := scrollToEnd(w.Window, 1)
+	if got := w.eval(below); got != "flex" {
+		t.Errorf("the line below the whole list has display: %s, want flex", got)
+	}
 	if got.Rows != count || got.Twice != 0 {
 		t.Errorf("the list has %d rows, %d of them twice, want %d", got.Rows, got.Twice, count)
 	}
